@@ -7,7 +7,7 @@
  * shown as `…`, whichever installation registered them. `register` refuses an event that does not exist, and what is not an address, with
  * 64.
  */
-import type { CallbacksApi } from '../api/callbacks.ts';
+import type { CallbacksApi } from '../api/client.ts';
 import type { Installation } from '../app/installation.ts';
 import { sleep } from '../domain/clock.ts';
 import { exitStatus, MirrorError, withFullStop, type ExitStatus } from '../domain/errors.ts';

@@ -1,9 +1,13 @@
 /**
  * `login` and `logout`: a person authorizes vendor-mirror in a browser, and the tokens are kept with the secrets until they are forgotten.
  */
-import type { AuthorizationRequest, Authorized } from '../api/auth/authorization.ts';
+import {
+  type AuthorizationRequest,
+  type Authorized,
+  accountsSeen,
+  type SeenAccount,
+} from '../api/auth/authorization.ts';
 import type { OAuthSettings } from '../api/auth/oauth-tokens.ts';
-import { accountsSeen, type SeenAccount } from '../api/identity.ts';
 import type { Installation } from '../app/installation.ts';
 import { unlessAborted } from '../domain/concurrency.ts';
 import { asMirrorError, exitStatus, MirrorError } from '../domain/errors.ts';

@@ -6,7 +6,7 @@
  * A copy of our secrets, such as a restored backup, has our path token too. So a callback with it that leads elsewhere is changed only where it is
  * our own of an earlier public address: not where another process with these secrets answers there, nor where it was verified while we had one here.
  */
-import type { CallbacksApi } from '../api/callbacks.ts';
+import type { CallbacksApi } from '../api/client.ts';
 import type { Log } from '../domain/log.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { Callback } from '../domain/vendor.ts';

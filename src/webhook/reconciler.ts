@@ -6,7 +6,7 @@
  * kept. One that is made and does not last, because somebody deletes it or its codes are wrong, is made three times a day, and then after waits that begin
  * with an hour and double. A wait is for one address, and ends where a person asks for it (`SubscriptionManager.checkAnew`).
  */
-import type { CallbacksApi } from '../api/callbacks.ts';
+import type { CallbacksApi } from '../api/client.ts';
 import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
 import type { ArrivalSignal } from '../domain/concurrency.ts';
 import { asMirrorError, catalogue, isOfToken, MirrorError, type ErrorCode } from '../domain/errors.ts';

@@ -2,7 +2,7 @@
  * Keeps an account subscribed: checks its callbacks at the start, on request and whenever a code arrives, and repairs them. One check at a
  * time.
  */
-import type { CallbacksApi } from '../api/callbacks.ts';
+import type { CallbacksApi } from '../api/client.ts';
 import type { CauseLog } from '../domain/cause-log.ts';
 import { sleep, type Clock } from '../domain/clock.ts';
 import { ArrivalSignal, SingleFlight } from '../domain/concurrency.ts';

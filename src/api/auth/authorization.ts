@@ -1,14 +1,17 @@
-/** The OAuth authorization code flow with PKCE: a URL for the user to open, and a token pair for the code that comes back. */
+/**
+ * The OAuth authorization code flow with PKCE: a URL for the user to open, and a token pair for the code that comes back; and which accounts a
+ * token sees, which a person needs to know before anything can be mirrored.
+ */
 import {
   AuthorizationResponseError,
   authorizationCodeGrantRequest,
   calculatePKCECodeChallenge,
   validateAuthResponse,
 } from 'oauth4webapi';
-import type { TokenPair } from '../../domain/secret.ts';
+import type { TokenPair, Secret } from '../../domain/secret.ts';
 import type { Random } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
-import type { ExchangeDependencies } from '../http/request.ts';
+import { type ExchangeDependencies, exchange } from '../http/request.ts';
 import {
   clientAuth,
   clientOf,
@@ -20,6 +23,7 @@ import {
   tokensOf,
   type OAuthSettings,
 } from './oauth-tokens.ts';
+import { list, member, parseDocument, refusal, text } from '../wire/document.ts';
 
 /** One login attempt; only the redirect with its `state` belongs to it. */
 export interface AuthorizationRequest {
@@ -102,4 +106,64 @@ function accepted(validate: () => URLSearchParams): URLSearchParams {
   }
   if (!parameters.get('code')) throw new MirrorError('usage', 'There is no code in the address that came back.');
   return parameters;
+}
+
+export interface SeenAccount {
+  readonly account: string;
+  /** The name of its business; null where it is not told. */
+  readonly business: string | null;
+}
+
+/**
+ * The accounts of the person behind a token: those of their businesses, then those in which they have a role. Either may be null or left out.
+ * @throws MirrorError as any request; `access_denied` without the scope `user:profile:read`.
+ */
+export async function accountsSeen(
+  baseUrl: string,
+  token: Secret,
+  dependencies: ExchangeDependencies,
+): Promise<SeenAccount[]> {
+  const answer = await exchange(
+    {
+      url: new URL(`${baseUrl.replace(/\/+$/, '')}/auth/api/v1/users/me`),
+      method: 'GET',
+      headers: { authorization: `Bearer ${token.reveal()}`, accept: 'application/json' },
+    },
+    dependencies,
+  );
+  const document = answer.status < 300 ? parseDocument(answer.bytes) : parsedOrNone(answer.bytes);
+  const refused = refusal(answer.status, document);
+  if (refused) throw refused;
+  return accountsIn(document);
+}
+
+/** A refusal may have any body. */
+function parsedOrNone(bytes: Uint8Array): unknown {
+  try {
+    return parseDocument(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function accountsIn(document: unknown): SeenAccount[] {
+  const person = member(document, 'response') ?? document;
+  const named = (name: string): readonly unknown[] => list(member(person, name)) ?? [];
+  const businesses = [...named('business_memberships'), ...named('business_clients')].map((membership) => {
+    const business = member(membership, 'business');
+    return {
+      account: member(business, 'account_id') ?? member(membership, 'account_id'),
+      business: member(business, 'name') ?? member(membership, 'name'),
+    };
+  });
+  const roles = named('roles').map((role) => ({
+    account: member(role, 'accountid') ?? member(role, 'account_id'),
+    business: null,
+  }));
+  const seen = new Map<string, SeenAccount>();
+  for (const { account, business } of [...businesses, ...roles]) {
+    const id = text(account);
+    if (id && !seen.has(id)) seen.set(id, { account: id, business: text(business) || null });
+  }
+  return [...seen.values()];
 }

@@ -15,7 +15,7 @@ import { RunService } from '../../../src/sync/run-service.ts';
 import { RequestedSweeps } from '../../../src/sync/sweep-requests.ts';
 import type { SyncAccount } from '../../../src/sync/sync-account.ts';
 import { Worker } from '../../../src/sync/worker.ts';
-import type { CallbacksApi } from '../../../src/api/callbacks.ts';
+import type { CallbacksApi } from '../../../src/api/client.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import type { Store } from '../../../src/store/mirror.ts';
 import type { PublicationRow } from '../../../src/store/publications.ts';

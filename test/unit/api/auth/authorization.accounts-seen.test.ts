@@ -1,10 +1,10 @@
 /** Which accounts a token sees, in whatever form the service tells it. */
 import { expect, it } from 'vitest';
-import { accountsSeen } from '../../../src/api/identity.ts';
-import { Secret } from '../../../src/domain/secret.ts';
-import { html, json } from '../../support/network/service-answers.ts';
-import { testbed } from '../../support/testbed.ts';
-import { virtualClock } from '../../support/virtual-clock.ts';
+import { accountsSeen } from '../../../../src/api/auth/authorization.ts';
+import { Secret } from '../../../../src/domain/secret.ts';
+import { html, json } from '../../../support/network/service-answers.ts';
+import { testbed } from '../../../support/testbed.ts';
+import { virtualClock } from '../../../support/virtual-clock.ts';
 
 const asked = (answer: Response) =>
   accountsSeen('https://api.example.com/', new Secret('canary'), {
