@@ -1,8 +1,14 @@
-/** The result of one check of `doctor`, and what to do about it. */
+/**
+ * The result of one check of `doctor`, and what to do about it; and the checks of what the settings hold, of which `serve` warns too when it
+ * starts, or does not start.
+ */
 import { timestamp } from '../domain/clock.ts';
 import { inWords } from '../domain/duration.ts';
-import { exitStatus, type ErrorCode, type ExitStatus, type MirrorError } from '../domain/errors.ts';
+import { exitStatus, type ErrorCode, type ExitStatus, type MirrorError, asMirrorError } from '../domain/errors.ts';
 import type { ProcessContext } from './process/process-context.ts';
+import { refuseBadSchedules } from '../app/publications.ts';
+import { hasWeakToken, strongToken, type Settings } from '../settings/parse.ts';
+import { readableByAll } from '../settings/permissions.ts';
 
 export interface Checkup {
   /** What was checked, in a word or two. */
@@ -60,4 +66,34 @@ export async function certificateCheckup(
         `${message}: ${inWords(Math.max(left, 0))} from now.`,
         'Renew it, and check what should renew it automatically.',
       );
+}
+
+export function settingsCheckups(settings: Settings): Checkup[] {
+  const { accounts } = settings;
+  const count = accounts.length === 1 ? 'one account' : `${accounts.length} accounts`;
+  return [fine('settings', `The settings name ${count}.`), ...scheduleCheckups(settings), ...secretCheckups(settings)];
+}
+
+function scheduleCheckups(settings: Settings): Checkup[] {
+  try {
+    refuseBadSchedules(settings);
+    return [];
+  } catch (error) {
+    return [problem('schedules', asMirrorError(error))];
+  }
+}
+
+/** Only where something should be done. */
+export function secretCheckups({ admin, secretFiles }: Settings): Checkup[] {
+  const open = secretFiles.filter(readableByAll);
+  return [...new Set(open)].map(openFile).concat(hasWeakToken(admin) ? weakToken() : []);
+}
+
+/** Of a file that holds a secret. */
+export function openFile(path: string): Checkup {
+  return warning('secret files', `Everybody on this machine may read ${path}.`, `Run: chmod o-rwx ${path}`);
+}
+
+function weakToken(): Checkup {
+  return warning('admin token', 'admin.token is soon guessed.', `It ${strongToken}.`);
 }

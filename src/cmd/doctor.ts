@@ -13,9 +13,8 @@ import { manyAccounts, whoseText, withoutParticulars } from '../health/causes.ts
 import type { Settings } from '../settings/parse.ts';
 import type { VendorTraits } from '../store/vendors.ts';
 import type { PathTokens } from '../webhook/address.ts';
-import { fine, problem, warning, type Checkup } from './doctor-checkup.ts';
+import { fine, problem, warning, type Checkup, settingsCheckups } from './doctor-checkup.ts';
 import { listenerCheckups } from './doctor-listener.ts';
-import { settingsCheckups } from './doctor-settings.ts';
 import { checkOf, storeCheckups, knownBefore, mirrorCheckups } from './doctor-mirror.ts';
 import { clockCheck, serviceCheckups } from './doctor-service.ts';
 import { loadSettings } from './load-settings.ts';

@@ -4,7 +4,7 @@ import { age } from '../domain/clock.ts';
 import { exitStatus } from '../domain/errors.ts';
 import { listGateways } from '../store/gateways.ts';
 import { unlistedGateways } from '../store/not-honoured.ts';
-import { showRequest, type DryRunOption } from './dry-run.ts';
+import { showRequest, type DryRunOption } from './with-installation.ts';
 import { loadSettings, oneAccount } from './load-settings.ts';
 import { queryMirror } from './open-mirror.ts';
 import type { CommandHandler } from './process/command.ts';

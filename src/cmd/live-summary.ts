@@ -1,4 +1,7 @@
-/** The live summary of `serve` in a terminal: the state of each account and the last events, in a few lines that stay in place. */
+/**
+ * The live summary of `serve` in a terminal: the state of each account and the last events, in a few lines that stay in place, with other output
+ * above them.
+ */
 import { age } from '../domain/clock.ts';
 import { agoInWords } from '../domain/duration.ts';
 import { errorSentence } from '../domain/errors.ts';
@@ -7,12 +10,12 @@ import { causeTexts, manyAccounts } from '../health/causes.ts';
 import { judge, sentenceOf, type AccountHealth, type Health, type HealthSource } from '../health/judge.ts';
 import { vendorCounts } from '../health/status-document.ts';
 import { withSettings, type CommonOptions } from './process/command.ts';
-import type { ProcessContext } from './process/process-context.ts';
-import { LiveBlock } from './terminal/live-block.ts';
+import { type ProcessContext, type Output, columnsOf, rowsOf } from './process/process-context.ts';
 import { table } from './terminal/table.ts';
 import { facts, paragraph, visible } from './terminal/text.ts';
 import { verdictLine } from './terminal/verdict-line.ts';
 import type { ReadableEntry } from './with-installation.ts';
+import { stripVTControlCharacters } from 'node:util';
 
 /** From here on (pino's `warn`) an entry of the log is written above the summary, and stays; others are shown until later ones come. */
 const keptLevel = 40;
@@ -207,4 +210,64 @@ function footer({ facts: { next, database }, now }: Health, dashboard: string): 
 async function firstLine(context: Terminal, entry: string): Promise<string> {
   const [line = ''] = (await paragraph(context, '', entry.split('\n')[0] ?? '')).split('\n');
   return line;
+}
+
+/** Where a terminal does not say how high and wide it is. */
+const [usualRows, usualColumns] = [24, 80];
+
+const [toEndOfLine, toEndOfScreen] = ['\u001b[K', '\u001b[J'];
+
+export class LiveBlock {
+  readonly #stream: Output;
+  #drawn: readonly string[] = [];
+  #columns = 0;
+
+  constructor(stream: Output) {
+    this.#stream = stream;
+  }
+
+  /** How many lines have room at once; one is left for the cursor. */
+  get room(): number {
+    return Math.max(1, rowsOf(this.#stream, usualRows) - 1);
+  }
+
+  /** Puts these lines in the place of the last ones; nothing is written where they are the same. None is wider than the terminal. */
+  show(lines: readonly string[]): void {
+    const shown = lines.slice(0, this.room);
+    const isSame = shown.length === this.#drawn.length && shown.every((line, at) => line === this.#drawn[at]);
+    if (!isSame || this.#columns !== this.#width()) this.#draw('', shown);
+  }
+
+  /** Writes whole lines that stay, and the block again under them. */
+  above(text: string): void {
+    this.#draw(text, this.#drawn);
+  }
+
+  /** Takes the block away. What comes next begins in its place. */
+  clear(): void {
+    this.#draw('', []);
+  }
+
+  /** One write, each line over the old one, so that nothing is empty in between. */
+  #draw(above: string, lines: readonly string[]): void {
+    const height = this.#height();
+    const up = height === 0 ? '' : `\u001b[${height}A`;
+    const text = above + lines.map((line) => `${line}\n`).join('');
+    this.#stream.write(`\r${up}${text.replaceAll('\n', `${toEndOfLine}\n`)}${toEndOfScreen}`);
+    this.#drawn = lines;
+    this.#columns = this.#width();
+  }
+
+  /** Rows that the block takes now: a terminal that has become narrower has broken its lines. */
+  #height(): number {
+    const columns = this.#width();
+    return this.#drawn.reduce(
+      (rows, line) => rows + Math.max(1, Math.ceil(stripVTControlCharacters(line).length / columns)),
+      0,
+    );
+  }
+
+  #width(): number {
+    return columnsOf(this.#stream, usualColumns);
+  }
 }

@@ -12,7 +12,7 @@ import type { Settings } from '../settings/parse.ts';
 import { readableByAll } from '../settings/permissions.ts';
 import { exportSecrets, importSecrets } from '../store/secrets/sealed-backup.ts';
 import { settingsOfFile } from './load-settings.ts';
-import { openFile } from './doctor-settings.ts';
+import { openFile } from './doctor-checkup.ts';
 import type { CommandHandler } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { printJson, printNotice, printText } from './terminal/print.ts';

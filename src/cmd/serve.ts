@@ -20,7 +20,7 @@ import { hasAllRoles, rolesOfFile } from '../settings/roles.ts';
 import { newFiles } from '../store/files/identity.ts';
 import { lockProcess } from '../store/files/locks.ts';
 import { isUnused } from '../store/runs.ts';
-import { secretCheckups } from './doctor-settings.ts';
+import { secretCheckups } from './doctor-checkup.ts';
 import { LiveSummary, wantsSummary } from './live-summary.ts';
 import { loadSettings } from './load-settings.ts';
 import { settingsOption, type Call, type CommandHandler } from './process/command.ts';

@@ -25,7 +25,7 @@ import type { SyncAccount } from '../sync/sync-account.ts';
 import type { WriteOptions, WriteReport } from '../sync/write/answer.ts';
 import { createVendor } from '../sync/write/create.ts';
 import { editVendor } from '../sync/write/edit.ts';
-import { showRequest, type DryRunOption } from './dry-run.ts';
+import { showRequest, type DryRunOption, withInstallation } from './with-installation.ts';
 import { loadSettings, oneAccount } from './load-settings.ts';
 import { queryMirror } from './open-mirror.ts';
 import type { Call, CommandHandler } from './process/command.ts';
@@ -34,7 +34,6 @@ import { printError, printNotice } from './terminal/print.ts';
 import { isConfirmed, isDamaged, readInput, textOf } from './terminal/prompt.ts';
 import { visible } from './terminal/text.ts';
 import { printDetails } from './vendors-show.ts';
-import { withInstallation } from './with-installation.ts';
 
 const list = new Intl.ListFormat('en');
 

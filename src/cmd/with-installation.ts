@@ -1,5 +1,6 @@
 /**
- * The installation, opened for a command that speaks with the service or with the built-in sandbox in its place; and the log of a command.
+ * The installation, opened for a command that speaks with the service or with the built-in sandbox in its place, or the request that it would
+ * send (`--dry-run`); and the log of a command.
  */
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 import { openInstallation, type Installation, type InstallationDependencies } from '../app/installation.ts';
 import { withOptionInJson } from '../domain/commands.ts';
 import { sleep } from '../domain/clock.ts';
-import { MirrorError, errorSentence } from '../domain/errors.ts';
+import { MirrorError, errorSentence, exitStatus, type ExitStatus } from '../domain/errors.ts';
 import { createLog, prettyEntries, type Log, type LogLevel } from '../domain/log.ts';
 import { Secret } from '../domain/secret.ts';
 import { defaultWorld } from '../sandbox/core/worlds.ts';
@@ -18,9 +19,12 @@ import { resolvedPath } from '../store/files/own-files.ts';
 import { makeFolder } from '../store/sqlite/file-systems.ts';
 import type { Call } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
-import { printNotice } from './terminal/print.ts';
+import { printNotice, print, printJson } from './terminal/print.ts';
 import { migrationProgress } from './terminal/progress.ts';
 import { mayStyle, visibleLines } from './terminal/text.ts';
+import { jsonText } from '../domain/steering.ts';
+import { addressOf } from '../api/caller.ts';
+import type { Request } from '../api/requests.ts';
 
 /**
  * Does the work with the installation of these settings, and closes it, with the built-in sandbox where one stood in for the
@@ -189,7 +193,7 @@ async function open(
 ): Promise<Service> {
   try {
     // One that was killed left it behind.
-    rmSync(addressOf(world), { force: true });
+    rmSync(addressFile(world), { force: true });
     const { vendors, seed, churn, records, history } = options;
     const begins = stays && history > 0;
     const madeUp =
@@ -214,7 +218,7 @@ async function open(
       ...(madeUp && { history }),
       onAccount: (account) => sandbox.open(account),
       async stop() {
-        rmSync(addressOf(world), { force: true });
+        rmSync(addressFile(world), { force: true });
         await stop();
         unlock();
       },
@@ -241,21 +245,21 @@ function makeFolderOf(path: string): void {
   }
 }
 
-function addressOf(world: string): string {
+function addressFile(world: string): string {
   return `${world}.address`;
 }
 
 /** Puts the address where others look, whole: for the owner alone, because it opens the sandbox. */
 function writeAddress(world: string, address: Address): void {
-  const draft = `${addressOf(world)}.draft`;
+  const draft = `${addressFile(world)}.draft`;
   rmSync(draft, { force: true });
   writeFileSync(draft, JSON.stringify(address), { mode: 0o600, flag: 'wx' });
-  renameSync(draft, addressOf(world));
+  renameSync(draft, addressFile(world));
 }
 
 function readAddress(world: string): Address | undefined {
   try {
-    return JSON.parse(readFileSync(addressOf(world), 'utf8')) as Address;
+    return JSON.parse(readFileSync(addressFile(world), 'utf8')) as Address;
   } catch {
     return undefined;
   }
@@ -301,4 +305,26 @@ function readable(line: string): ReadableEntry {
   return JSON.parse(line, (_, value: unknown) =>
     typeof value === 'string' ? visibleLines(value) : value,
   ) as ReadableEntry;
+}
+
+export interface DryRunOption {
+  readonly dryRun?: boolean;
+}
+
+/** Shows the request, without the token, and says that nothing was sent. */
+export function showRequest(
+  { context, options }: Call,
+  settings: Settings,
+  { method, path, body }: Request,
+): ExitStatus {
+  // The address of the built-in sandbox is known only while it runs.
+  const { baseUrl } = settings.service;
+  const url = baseUrl === null ? path : addressOf({ path }, baseUrl).href;
+  if (options.json) printJson(context, { ok: true, dry_run: true, request: { method, url, body: body ?? null } });
+  else {
+    print(context, visibleLines(`${method} ${url}`));
+    if (body !== undefined) print(context, jsonText(body));
+  }
+  printNotice(context, 'Nothing was sent (--dry-run).');
+  return exitStatus.done;
 }

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { LiveBlock } from '../../../../src/cmd/terminal/live-block.ts';
-import { screenOf } from '../../../support/screen/screen.ts';
+import { LiveBlock } from '../../../src/cmd/live-summary.ts';
+import { screenOf } from '../../support/screen/screen.ts';
 
 function terminal(columns = 20, rows = 10) {
   const stream = Object.assign(new PassThrough(), { isTTY: true, columns, rows });
