@@ -7,10 +7,9 @@
 import type { SweepProgress } from '../domain/run.ts';
 import type { Metrics } from '../admin/metrics.ts';
 import { sleep, sleptThrough, type Clock, type Random } from '../domain/clock.ts';
-import { unlessAborted } from '../domain/concurrency.ts';
+import { unlessAborted, startAll, stopAll, type Service } from '../domain/concurrency.ts';
 import type { CauseLog } from '../domain/cause-log.ts';
 import { asMirrorError, isAccessRefused } from '../domain/errors.ts';
-import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
 import { limits } from '../domain/limits.ts';
 import type { Log } from '../domain/log.ts';
 import { unusuallySilentFor } from '../health/judge.ts';

@@ -6,9 +6,8 @@ import type { Actions } from '../admin/api/actions-api.ts';
 import { Metrics } from '../admin/metrics.ts';
 import { CauseLog } from '../domain/cause-log.ts';
 import { timestamp, type Clock } from '../domain/clock.ts';
-import { SingleFlight } from '../domain/concurrency.ts';
+import { SingleFlight, startAll, stopAll, type Service } from '../domain/concurrency.ts';
 import type { MirrorError } from '../domain/errors.ts';
-import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
 import type { Roles } from '../domain/processes.ts';
 import {

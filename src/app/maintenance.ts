@@ -1,8 +1,7 @@
 /** What a daemon does now and then: removes old rows, checks the files and copies their journals into them, and notices jumps of the clock. */
 import { sleptThrough, type Clock } from '../domain/clock.ts';
-import { Background, background, repeatedly } from '../domain/concurrency.ts';
+import { Background, background, repeatedly, type Service } from '../domain/concurrency.ts';
 import { asMirrorError, MirrorError, withFullStop } from '../domain/errors.ts';
-import type { Service } from '../domain/lifecycle.ts';
 import { limits } from '../domain/limits.ts';
 import type { Log } from '../domain/log.ts';
 import type { ServiceTime } from '../domain/service-time.ts';

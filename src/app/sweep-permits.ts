@@ -5,7 +5,7 @@
  * it takes one again, before those that wait for their first. So an account that hangs does not block others.
  */
 import type { Clock } from '../domain/clock.ts';
-import type { Service } from '../domain/lifecycle.ts';
+import type { Service } from '../domain/concurrency.ts';
 
 /** How long an answer may take until the sweep that waits for it gives its permit to another, in milliseconds. */
 const givenUpAfter = 1_000;

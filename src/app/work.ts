@@ -8,9 +8,8 @@
  */
 import { once } from 'node:events';
 import { sleptThrough, type Clock } from '../domain/clock.ts';
-import { background, repeatedly } from '../domain/concurrency.ts';
+import { background, repeatedly, startAll, stopAll, type Service } from '../domain/concurrency.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
-import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
 import { limits } from '../domain/limits.ts';
 import type { Log } from '../domain/log.ts';
 import type { Store } from '../store/mirror.ts';

@@ -7,7 +7,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { MirrorError } from '../domain/errors.ts';
 import { eventsInstead } from '../domain/events.ts';
 import type { LogLevel } from '../domain/log.ts';
-import { isRole, type Role } from '../settings/roles.ts';
+import { isRole, type Role } from '../domain/processes.ts';
 import { cursorForm, isCursor } from '../store/reports/feed-cursor.ts';
 import type { CommandHandler } from './process/command.ts';
 import { wrapped } from './terminal/text.ts';

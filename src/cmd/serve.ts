@@ -16,7 +16,7 @@ import { openDaemon, type Daemon, type DaemonDependencies } from '../app/daemon.
 import { asMirrorError, exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
 import { changedKeys, type Settings } from '../settings/parse.ts';
-import { hasAllRoles, rolesOfFile } from '../settings/roles.ts';
+import { hasAllRoles, rolesOfFile } from '../domain/processes.ts';
 import { newFiles } from '../store/files/identity.ts';
 import { lockProcess } from '../store/files/locks.ts';
 import { isUnused } from '../store/runs.ts';

@@ -17,7 +17,7 @@ import {
   type VendorFields,
 } from '../api/requests.ts';
 import { exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
-import { isMap } from '../domain/is-map.ts';
+import { isMap } from '../domain/json-cursor.ts';
 import { vendorFields, type VendorField } from '../domain/vendor.ts';
 import type { Settings } from '../settings/parse.ts';
 import { vendorDetails } from '../store/reports/vendor-detail.ts';

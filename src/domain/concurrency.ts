@@ -1,9 +1,8 @@
 /**
- * Work in the background and at the same time: loops from start to stop, arrivals that wake them, calls that are joined, batches and
- * bounds.
+ * Work in the background and at the same time: services that are started in order and stopped in reverse, loops from start to stop, arrivals
+ * that wake them, calls that are joined, batches and bounds.
  */
 import { sleptThrough, type Clock } from './clock.ts';
-import type { Service } from './lifecycle.ts';
 
 /** A service that begins its work once, and on stop aborts the signal of it and waits for it to end. */
 export abstract class Background implements Service {
@@ -256,4 +255,38 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | u
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
+}
+
+export interface Service {
+  readonly name: string;
+  start(): Promise<void>;
+  /** May be called before start, and more than once. */
+  stop(): Promise<void>;
+}
+
+/** Starts the services in order. If one fails, those already started are stopped again, and its error is thrown. */
+export async function startAll(services: readonly Service[]): Promise<void> {
+  const started: Service[] = [];
+  for (const service of services) {
+    try {
+      started.push(service);
+      await service.start();
+    } catch (error) {
+      await stopAll(started);
+      throw error;
+    }
+  }
+}
+
+/** Stops all services in reverse order. @throws the first error, after the last service has stopped. */
+export async function stopAll(services: readonly Service[]): Promise<void> {
+  let failure: { error: unknown } | undefined;
+  for (const service of [...services].reverse()) {
+    try {
+      await service.stop();
+    } catch (error) {
+      failure ??= { error };
+    }
+  }
+  if (failure) throw failure.error;
 }

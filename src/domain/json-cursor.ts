@@ -1,5 +1,6 @@
 /**
- * JSON as bytes: a cursor that skips values without building any, and members cut out of a text that stays otherwise as it is.
+ * JSON: a cursor over its bytes that skips values without building any, members cut out of a text that stays otherwise as it is, and what a
+ * parsed value is.
  *
  * Excluded fields are cut out of each record's text with it, where an answer is parsed, and no other code sees them: so a page that shows
  * nothing new can still be recognised by comparing bytes, and no part of the program can leak a field that it never had.
@@ -271,4 +272,9 @@ function nameOf(key: string): string {
   } catch {
     return text;
   }
+}
+
+/** Whether a value, such as one of JSON or YAML, is a map of keys to values. */
+export function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,9 +1,8 @@
 /**
- * The processes that use a mirror. They recognise each other by a random name, drawn at each start, and by a lock that ends with the process,
- * for whatever reason: of a file beside the mirror (`store/files/locks.ts`), or of a row of its schema (`store/postgres/processes.ts`). Process ids would
- * not work: every container counts its own.
+ * The processes that use a mirror, and what each may be for. They recognise each other by a random name, drawn at each start, and by a lock that
+ * ends with the process, for whatever reason: of a file beside the mirror (`store/files/locks.ts`), or of a row of its schema
+ * (`store/postgres/processes.ts`). Process ids would not work: every container counts its own.
  */
-
 /** This process among those that use the same mirror. */
 export interface ProcessLock {
   /** The random name of this process. */
@@ -51,3 +50,17 @@ export interface ProcessesThere {
   /** The daemons that serve it, those that began first before others; null where the mirror is a file, which has one at most. */
   readonly serving: readonly ServingProcess[] | null;
 }
+
+export const roleNames = ['listen', 'work'] as const;
+export type Role = (typeof roleNames)[number];
+
+export function isRole(name: string): name is Role {
+  return roleNames.some((known) => known === name);
+}
+
+export function hasAllRoles(roles: readonly Role[]): boolean {
+  return roleNames.every((name) => roles.includes(name));
+}
+
+/** Why one of a mirror in a file cannot do only a part. */
+export const rolesOfFile = 'should be [listen, work], because database is a file, and its one daemon does both';

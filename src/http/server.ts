@@ -9,7 +9,7 @@ import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, Server,
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../domain/clock.ts';
 import { MirrorError } from '../domain/errors.ts';
-import type { Service } from '../domain/lifecycle.ts';
+import type { Service } from '../domain/concurrency.ts';
 import { ConnectionLimiter, defaultLimits, refuseProtocol, type HttpLimits } from './connection-limits.ts';
 
 /** A request as handlers see it. */

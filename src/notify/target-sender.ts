@@ -14,9 +14,8 @@
 import { Webhook } from 'standardwebhooks';
 import { networkCode, unreachable } from '../api/http/request.ts';
 import { dateOf, sleptThrough, type Clock, type Random } from '../domain/clock.ts';
-import { ArrivalSignal, Background } from '../domain/concurrency.ts';
+import { ArrivalSignal, Background, type Service } from '../domain/concurrency.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
-import type { Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
 import { queuePause, retryDelay } from '../domain/retry.ts';
 import { AddressRefused, Poster, type Post } from '../http/post.ts';

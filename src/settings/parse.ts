@@ -3,7 +3,7 @@ import { isAbsolute, join } from 'node:path';
 import { parse } from 'yaml';
 import type { z } from 'zod';
 import { MirrorError } from '../domain/errors.ts';
-import { isMap } from '../domain/is-map.ts';
+import { isMap } from '../domain/json-cursor.ts';
 import { isWeak, Secret } from '../domain/secret.ts';
 import {
   allConnections,

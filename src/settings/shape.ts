@@ -8,12 +8,12 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { parseDuration } from '../domain/duration.ts';
 import { eventsInstead } from '../domain/events.ts';
-import { isMap } from '../domain/is-map.ts';
+import { isMap } from '../domain/json-cursor.ts';
 import { limits } from '../domain/limits.ts';
 import { Secret } from '../domain/secret.ts';
 import { neededFields } from '../domain/vendor.ts';
 import { isLoopback, postgresAddress, type PostgresAddress } from './addresses.ts';
-import { hasAllRoles, roleNames, rolesOfFile } from './roles.ts';
+import { hasAllRoles, roleNames, rolesOfFile } from '../domain/processes.ts';
 import { exportFormats, formatByEnding, type Publication } from './export-format.ts';
 
 /** What should stand in place of a text that looks like a path and would be a file of that very name; undefined where it is a path. */

@@ -4,7 +4,7 @@
  * at most, and nothing of a request but the names of headers.
  */
 import { sleptThrough, type Clock } from '../domain/clock.ts';
-import type { Service } from '../domain/lifecycle.ts';
+import type { Service } from '../domain/concurrency.ts';
 import type { Log } from '../domain/log.ts';
 import { expectedRefusals, refusalRemedy, refusalWords } from '../health/refusals.ts';
 import { ofStrangers, type Refused, type Refusals } from '../store/refusals.ts';

@@ -5,7 +5,7 @@
  * and accepts JSON only, from the page's own origin or from programs, which send no origin: a browser adds the password to requests that
  * other sites make it send.
  */
-import { isMap } from '../../domain/is-map.ts';
+import { isMap } from '../../domain/json-cursor.ts';
 import type { HttpRequest, HttpRoute } from '../../http/server.ts';
 import { answeringBadRequests, BadRequest, jsonAnswer, type ApiHandle } from './answers.ts';
 

@@ -3,8 +3,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { catalogue, MirrorError, type ErrorCode } from '../../domain/errors.ts';
-import { isMap } from '../../domain/is-map.ts';
-import { JsonCursor } from '../../domain/json-cursor.ts';
+import { isMap, JsonCursor } from '../../domain/json-cursor.ts';
 import type { ReadStamp } from '../../domain/reading.ts';
 
 /** A successful answer that is not parsed yet. */

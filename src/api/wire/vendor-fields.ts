@@ -15,8 +15,7 @@ import {
   type Vendor,
   type VisState,
 } from '../../domain/vendor.ts';
-import { isMap } from '../../domain/is-map.ts';
-import { JsonCursor } from '../../domain/json-cursor.ts';
+import { isMap, JsonCursor } from '../../domain/json-cursor.ts';
 import { canonical, identifier, list, member, text, truth, parseJson } from './document.ts';
 
 /**

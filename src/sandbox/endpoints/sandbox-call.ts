@@ -1,5 +1,5 @@
 /** One request to the service, as its endpoints see it. */
-import { isMap } from '../../domain/is-map.ts';
+import { isMap } from '../../domain/json-cursor.ts';
 import type { Account } from '../account/account.ts';
 import type { Grant } from '../core/access.ts';
 import type { SeededRandom } from '../core/random.ts';

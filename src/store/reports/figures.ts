@@ -2,7 +2,7 @@
  * The figures of one account for the dashboard: money, deliveries by hour, recent findings. Plain data that can be sent between threads.
  */
 import { Worker } from 'node:worker_threads';
-import type { Service } from '../../domain/lifecycle.ts';
+import type { Service } from '../../domain/concurrency.ts';
 import type { FindingKind } from '../sql/schema.ts';
 import type { Change, FieldChange } from './change-feed.ts';
 import type { AccountOwed, Owed, OwedReport, Payables } from './owed.ts';

@@ -7,7 +7,7 @@ import { Metrics } from '../../../src/admin/metrics.ts';
 import type { Random } from '../../../src/domain/clock.ts';
 import { parseSettings, type Settings } from '../../../src/settings/parse.ts';
 import { openInstallation, type Installation } from '../../../src/app/installation.ts';
-import { startAll, stopAll } from '../../../src/domain/lifecycle.ts';
+import { startAll, stopAll } from '../../../src/domain/concurrency.ts';
 import { silentLog } from '../../../src/domain/log.ts';
 import { seededRandom, seedOf } from '../../../src/sandbox/core/random.ts';
 import type { Verdict } from '../../../src/store/acceptance.ts';

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createMaintenance } from '../../../src/app/maintenance.ts';
 import { timestamp } from '../../../src/domain/clock.ts';
 import type { Settings } from '../../../src/settings/parse.ts';
-import type { Service } from '../../../src/domain/lifecycle.ts';
+import type { Service } from '../../../src/domain/concurrency.ts';
 import { createLog, silentLog } from '../../../src/domain/log.ts';
 import { ServiceTime } from '../../../src/domain/service-time.ts';
 import type { SqliteDatabase } from '../../../src/store/sqlite/database.ts';
