@@ -13,8 +13,15 @@ import { exchange, type Answer } from '../api/http/request.ts';
 import { asMirrorError, codeOf, exitStatus, MirrorError } from '../domain/errors.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { Settings } from '../settings/parse.ts';
-import { challengeHeader, probePath, probeProof, proofHeader, type PathTokens } from '../webhook/address.ts';
-import { answererAt as askAnswererAt, answerTimeout } from '../webhook/answerer.ts';
+import {
+  challengeHeader,
+  probePath,
+  probeProof,
+  proofHeader,
+  type PathTokens,
+  answererAt as askAnswererAt,
+  answerTimeout,
+} from '../webhook/address.ts';
 import { certificateCheckup, fine, problem, warning, type Checkup } from './doctor-checkup.ts';
 import { isDaemonThere } from './open-mirror.ts';
 import type { ProcessContext } from './process/process-context.ts';

@@ -14,7 +14,7 @@ import {
   type ProblemCode,
   type PublicationStatus,
 } from '../health/judge.ts';
-import { refusalRemedy, refusalWords, unknownPaths } from '../health/refusals.ts';
+import { refusalRemedy, refusalWords, unknownPaths } from '../health/callbacks.ts';
 import { publishedFiles, publishedSchemas, type PostgresPublication, type Settings } from '../settings/parse.ts';
 import { replaceableByOthers } from '../settings/permissions.ts';
 import { refuseOtherFiles } from '../store/files/identity.ts';

@@ -20,8 +20,9 @@ import {
   notVerified,
   registrationRefused,
   type Undelivered,
+  unknownCallbacksRemedy,
+  unknownCallbacksText,
 } from '../health/callbacks.ts';
-import { unknownCallbacksRemedy, unknownCallbacksText } from '../health/refusals.ts';
 import { isBelow } from '../webhook/address.ts';
 import { isOwn } from './callbacks.ts';
 import { certificateCheckup, fine, problem, warning, type Checkup } from './doctor-checkup.ts';

@@ -21,9 +21,9 @@ import {
   type TargetStatus,
 } from '../health/judge.ts';
 import { daemonWords } from '../health/daemons.ts';
-import { refusalWords } from '../health/refusals.ts';
+import { refusalWords } from '../health/callbacks.ts';
 import { learnedText, statusDocument, vendorCounts, type VendorCounts } from '../health/status-document.ts';
-import { type ReportedCallback, type ReportedRefusal, type RequestFailureReport } from '../store/account-reports.ts';
+import type { ReportedCallback, ReportedRefusal, RequestFailureReport } from '../store/account-reports.ts';
 import { accountIds } from '../store/reports/known-accounts.ts';
 import {
   owedByAccount,

@@ -52,8 +52,11 @@ import type { PublicationReport } from '../store/publications.ts';
 import type { ReportedRun } from '../store/runs.ts';
 import { noSpaceForSweep } from '../store/sqlite/file-systems.ts';
 import { nobodyListens, nobodyWorks } from './daemons.ts';
-import { leadsElsewhere, notRegistered, notVerified, registrationRefused } from './callbacks.ts';
 import {
+  leadsElsewhere,
+  notRegistered,
+  notVerified,
+  registrationRefused,
   addressRemedy,
   ofStrangers,
   refusalRemedy,
@@ -61,7 +64,7 @@ import {
   unknownCallbacksRemedy,
   unknownCallbacksText,
   unsolvedRefusals,
-} from './refusals.ts';
+} from './callbacks.ts';
 import type { ConnectionFailure, RequestFailureReport, AccountState } from '../store/account-reports.ts';
 
 /** Where a running daemon's facts come from. */

@@ -1,9 +1,13 @@
 /**
- * Callback addresses, `{publicUrl}/webhooks/{account_id}/{path token}`: made, found in a request, and proven to lead to this installation.
+ * Callback addresses, `{publicUrl}/webhooks/{account_id}/{path token}`: made, found in a request, and proven to lead to this installation. It
+ * proves that by a challenge at `/healthz`, which also names its process, so that an address that leads back to this one is not taken for another
+ * installation.
  */
-import { createHash, createHmac, hash, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, hash, timingSafeEqual, randomBytes } from 'node:crypto';
 import { isAboutVendors } from '../domain/events.ts';
 import type { Secret } from '../domain/secret.ts';
+import { exchange, type Fetch } from '../api/http/request.ts';
+import type { Clock } from '../domain/clock.ts';
 
 /** The common prefix of an account's callback addresses. */
 export function addressPrefix(publicUrl: string, accountId: string): string {
@@ -143,4 +147,34 @@ export function answerToProbe(challenge: string, content: ProbeContent, by: Proo
 
 function accountOf(challenge: string | string[] | undefined): string | undefined {
   return typeof challenge === 'string' ? challengeForm.exec(challenge)?.[1] : undefined;
+}
+
+/** Milliseconds for an answer that is made of nothing. */
+export const answerTimeout = 5_000;
+
+export interface AskingDependencies {
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** `ours`: with these secrets; `process` is its random name. */
+export interface Answerer {
+  readonly status: number;
+  readonly isOurs: boolean;
+  readonly process: string | null;
+}
+
+/** @param token the path token of the account; undefined where it is not known. @throws MirrorError where nothing answers. */
+export async function answererAt(
+  base: string,
+  { account, token }: { readonly account: string; readonly token: Secret | undefined },
+  { fetch, clock, signal }: AskingDependencies,
+): Promise<Answerer> {
+  const challenge = `${account}.${randomBytes(24).toString('base64url')}`;
+  const headers = { [challengeHeader]: challenge };
+  const request = { url: new URL(`${base}/healthz`), method: 'GET', headers, signal };
+  const answer = await exchange(request, { fetch, clock, timeout: answerTimeout });
+  const isOurs = token !== undefined && answer.headers.get(proofHeader) === proofOf(token, challenge);
+  return { status: answer.status, isOurs, process: answer.headers.get(processHeader) };
 }

@@ -10,11 +10,17 @@ import type { CallbacksApi } from '../api/client.ts';
 import type { Log } from '../domain/log.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { Callback } from '../domain/vendor.ts';
-import { unknownCallbacksRemedy, unknownCallbacksText } from '../health/refusals.ts';
+import { unknownCallbacksRemedy, unknownCallbacksText } from '../health/callbacks.ts';
 import type { Store } from '../store/mirror.ts';
 import type { Verifiers } from '../store/secrets/verifiers.ts';
-import { answererAt, type AskingDependencies } from './answerer.ts';
-import { callbackAddress, containsToken, isBelow, withoutToken } from './address.ts';
+import {
+  answererAt,
+  type AskingDependencies,
+  callbackAddress,
+  containsToken,
+  isBelow,
+  withoutToken,
+} from './address.ts';
 
 export interface OwnCallbacksOptions {
   readonly accountId: string;

@@ -6,7 +6,7 @@
 import { sleptThrough, type Clock } from '../domain/clock.ts';
 import type { Service } from '../domain/concurrency.ts';
 import type { Log } from '../domain/log.ts';
-import { expectedRefusals, refusalRemedy, refusalWords } from '../health/refusals.ts';
+import { expectedRefusals, refusalRemedy, refusalWords } from '../health/callbacks.ts';
 import { ofStrangers, type Refused, type Refusals } from '../store/refusals.ts';
 
 const writeEvery = 1_000;

@@ -7,7 +7,7 @@ import type { CauseLog } from '../domain/cause-log.ts';
 import { sleep, type Clock } from '../domain/clock.ts';
 import { ArrivalSignal, SingleFlight, type Service } from '../domain/concurrency.ts';
 import { asMirrorError } from '../domain/errors.ts';
-import { addressRemedy } from '../health/refusals.ts';
+import { addressRemedy } from '../health/callbacks.ts';
 import { limits } from '../domain/limits.ts';
 import type { Log } from '../domain/log.ts';
 import type { Store } from '../store/mirror.ts';

@@ -15,7 +15,7 @@ import {
   type Tone,
 } from '../../health/judge.ts';
 import { toneOrder } from '../../health/causes.ts';
-import { refusalWords } from '../../health/refusals.ts';
+import { refusalWords } from '../../health/callbacks.ts';
 import type { WebhookDays } from '../../store/account-reports.ts';
 import type { Figures, HourFigures } from '../../store/reports/figures.ts';
 import {

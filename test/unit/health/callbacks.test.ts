@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { refusalRemedy, refusalWords } from '../../../src/health/refusals.ts';
+import { refusalRemedy, refusalWords } from '../../../src/health/callbacks.ts';
 
 const rewriting = /^Switch off whatever rewrites requests in the proxy\. If nothing does, .*`.* --account 6BApk`/;
 
