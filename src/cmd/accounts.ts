@@ -8,7 +8,7 @@ import { vendorCounts } from '../health/status-document.ts';
 import { defaultConnection, withKept, type Settings } from '../settings/parse.ts';
 import { accountIdInstead, connectionNameOf } from '../settings/shape.ts';
 import { accountSummaries } from '../store/account-reports.ts';
-import { keptAccountsOf } from '../store/places/mirror-of.ts';
+import { keptAccountsOf } from '../store/places/place.ts';
 import { loadSettings, settingsOfFile } from './load-settings.ts';
 import { changeExisting, changeMirror, isDaemonThere, queryMirror } from './open-mirror.ts';
 import type { Call, CommandHandler } from './process/command.ts';

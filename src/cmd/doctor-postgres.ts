@@ -231,7 +231,7 @@ function connections({ freeConnections }: ServerFacts): Checkup {
 
 async function secrets(context: ProcessContext, settings: Settings, postgres: PostgresStore): Promise<Checkup> {
   const check = 'secrets';
-  const { openEverySecret } = await import('../store/secrets/every-secret.ts');
+  const { openEverySecret } = await import('../store/secrets/sealed-columns.ts');
   const { secretsSchema, secretsKeyFile } = postgres;
   try {
     const count = await openEverySecret({ ...postgres, schema: secretsSchema }, secretsKeyFile, context);

@@ -12,7 +12,7 @@ import { readSecretFile, readSettingsFile } from '../settings/file.ts';
 import { writableByOthers } from '../settings/permissions.ts';
 import { parseSettings, withKept, type Settings } from '../settings/parse.ts';
 import { fileAbove, impossiblePath, isMadeByOthers, isNotRegularFile, ownFileAt } from '../store/files/own-files.ts';
-import { keptAccountsOf, knownConnectionOf } from '../store/places/mirror-of.ts';
+import { keptAccountsOf, knownConnectionOf } from '../store/places/place.ts';
 import { shellWord, type Call, type CommonOptions } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { printNotice } from './terminal/print.ts';

@@ -35,7 +35,7 @@ export class Reader {
     store: PostgresStore,
     options: { readonly migrations: string; readonly clock: Clock },
   ): Promise<Reader | undefined> {
-    const { PostgresReadPlace } = await import('./places/postgres-read-place.ts');
+    const { PostgresReadPlace } = await import('./places/postgres-place.ts');
     const place = await PostgresReadPlace.open(store, options);
     return place && new Reader(place);
   }

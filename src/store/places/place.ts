@@ -1,4 +1,4 @@
-/** What depends on where a mirror is kept: in a file, or in a schema of PostgreSQL. */
+/** What depends on where a mirror is kept: in a file, or in a schema of PostgreSQL; and what is asked of it before it is opened, or beside it. */
 import type { MirrorError } from '../../domain/errors.ts';
 import type { ProcessesThere, ProcessLock, Roles, ServingProcess, Work } from '../../domain/processes.ts';
 import type { Publication } from '../../settings/export-format.ts';
@@ -8,6 +8,8 @@ import type { DaemonEpoch, LeftRecord } from '../files/identity.ts';
 import type { Move } from '../files/moved.ts';
 import type { Standby } from '../postgres/processes.ts';
 import type { Database } from '../sql/database.ts';
+import type { KeptAccounts, Settings } from '../../settings/parse.ts';
+import { keptAccountsAt, knownConnection } from '../reports/known-accounts.ts';
 
 /** In bytes. */
 export interface MirrorSizes {
@@ -66,4 +68,18 @@ export interface ReadPlace {
   /** The result of the engine's check of what is stored; empty where it is sound, or the engine has none. */
   faults(): Promise<string[]>;
   processes(): Promise<ProcessesThere>;
+}
+
+type Kept = Pick<Settings, 'database' | 'postgres'>;
+
+const onServer = () => import('../postgres/glimpse.ts');
+
+/** The accounts that were added or paused by command. @throws MirrorError `database_locked`, `postgres_failed`, `postgres_refused`. */
+export async function keptAccountsOf({ database, postgres }: Kept): Promise<KeptAccounts> {
+  return postgres ? (await onServer()).keptAccountsOn(postgres) : keptAccountsAt(database);
+}
+
+/** The connection that last gave access to an account; undefined where that is unknown. @throws MirrorError as `keptAccountsOf`. */
+export async function knownConnectionOf({ database, postgres }: Kept, accountId: string): Promise<string | undefined> {
+  return postgres ? (await onServer()).knownConnectionOn(postgres, accountId) : knownConnection(database, accountId);
 }

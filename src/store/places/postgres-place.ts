@@ -1,17 +1,22 @@
-/** A mirror that is kept in a schema of PostgreSQL. */
+/** A mirror that is kept in a schema of PostgreSQL; below, the same for who only reads it. */
 import type { MirrorError } from '../../domain/errors.ts';
-import type { Roles, ServingProcess, Work } from '../../domain/processes.ts';
+import type { Roles, ServingProcess, Work, ProcessesThere } from '../../domain/processes.ts';
 import { formatByEnding, type Publication } from '../../settings/export-format.ts';
 import type { Exported } from '../export/export-process.ts';
 import { refuseLostColumns } from '../export/export-rows.ts';
 import { postgresRows } from '../export/postgres-rows.ts';
-import { exportToFile, type ProcessOptions, type RowsElsewhere } from '../export/write-export.ts';
+import { exportToFile, type ProcessOptions, type RowsElsewhere, type ExportedMirror } from '../export/write-export.ts';
 import type { DaemonEpoch, LeftRecord } from '../files/identity.ts';
-import type { MirrorSizes, Place } from './place.ts';
+import type { MirrorSizes, Place, ReadPlace } from './place.ts';
 import { mirrorSql, runQuery } from '../sql/statement.ts';
-import type { PostgresDatabase } from '../postgres/database.ts';
+import { PostgresDatabase } from '../postgres/database.ts';
 import { schemaBytes } from '../postgres/size.ts';
-import type { PostgresProcess, Standby } from '../postgres/processes.ts';
+import { type PostgresProcess, type Standby, processesThere } from '../postgres/processes.ts';
+import { join } from 'node:path';
+import type { Clock } from '../../domain/clock.ts';
+import type { PostgresStore } from '../../settings/parse.ts';
+import { mirrorServer } from '../postgres/server.ts';
+import { readMigrations } from '../sqlite/migrate.ts';
 
 export class PostgresPlace implements Place {
   readonly database: PostgresDatabase;
@@ -109,5 +114,47 @@ export class PostgresPlace implements Place {
     } finally {
       this.#isMeasuring = false;
     }
+  }
+}
+
+export class PostgresReadPlace implements ReadPlace {
+  readonly database: PostgresDatabase;
+  readonly exported: ExportedMirror;
+
+  private constructor(database: PostgresDatabase) {
+    this.database = database;
+    this.exported = postgresRows(database.server, database.path);
+  }
+
+  /**
+   * @param migrations the folder with all migrations
+   * @returns undefined where there is no mirror yet. @throws MirrorError as `PostgresDatabase.openToRead`.
+   */
+  static async open(
+    store: PostgresStore,
+    { migrations, clock }: { readonly migrations: string; readonly clock: Clock },
+  ): Promise<PostgresReadPlace | undefined> {
+    const database = await PostgresDatabase.openToRead({
+      ...{ server: mirrorServer(store), clock },
+      migrations: readMigrations(join(migrations, 'postgres')),
+    });
+    return database && new PostgresReadPlace(database);
+  }
+
+  moved(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  async sizes(): Promise<{ databaseBytes: number; walBytes: number }> {
+    return { databaseBytes: await schemaBytes(this.database), walBytes: 0 };
+  }
+
+  /** The server checks its pages itself, if at all. */
+  faults(): Promise<string[]> {
+    return Promise.resolve([]);
+  }
+
+  processes(): Promise<ProcessesThere> {
+    return this.database.readOne(() => processesThere(this.database.connection));
   }
 }

@@ -1,8 +1,14 @@
-/** Which columns of the secrets hold values that are sealed where sealing is used; all others may be read by whoever reads the tables. */
+/**
+ * Which columns of the secrets hold values that are sealed where sealing is used, all others may be read by whoever reads the tables; sealing all
+ * of them anew, and whether a key opens them.
+ */
 import { sql } from 'kysely';
 import type { SecretTables } from '../sql/schema.ts';
 import { statement, type Connection } from '../sql/statement.ts';
-import type { SecretKind, Sealing } from './sealing.ts';
+import { type SecretKind, type Sealing, KeySealing } from './sealing.ts';
+import type { Clock, Random } from '../../domain/clock.ts';
+import { withServer } from '../postgres/server-facts.ts';
+import type { PostgresServer } from '../postgres/session.ts';
 
 /** A column, and the one beside it that says whose its values are. */
 type SealedColumn = {
@@ -40,4 +46,38 @@ export async function sealAnew(db: Connection, sealing: Sealing): Promise<void> 
       replace.send({ ...row, anew: sealing.seal(kind, row.owner, sealing.open(kind, row.owner, row.stored)) });
     }
   }
+}
+
+/**
+ * Opens every value of the secrets.
+ * @param server with the schema of the secrets
+ * @returns how many there are; undefined where there is no schema yet.
+ * @throws MirrorError `secrets_key_unusable`, `secrets_key_unknown`, `secrets_altered`, and of the server.
+ */
+export async function openEverySecret(
+  server: PostgresServer,
+  keyFile: string | undefined,
+  {
+    clock,
+    random,
+    interrupted,
+  }: { readonly clock: Pick<Clock, 'timer'>; readonly random: Random; readonly interrupted: AbortSignal },
+): Promise<number | undefined> {
+  const sealing = new KeySealing(keyFile, random);
+  return await withServer(server, clock, interrupted, async (session) => {
+    const there = await session.run(
+      `SELECT 1 AS one FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = 'owner'`,
+      [server.schema],
+    );
+    if (there.length === 0) return undefined;
+    let count = 0;
+    for (const { table, column, owner, kind } of sealedColumns) {
+      const rows = await session.run<{ owner: string; stored: string }>(
+        `SELECT "${owner}" AS owner, "${column}" AS stored FROM "${server.schema}"."${table}" WHERE "${column}" IS NOT NULL`,
+      );
+      for (const row of rows) sealing.open(kind, row.owner, row.stored);
+      count += rows.length;
+    }
+    return count;
+  });
 }
