@@ -13,7 +13,7 @@
  * ```
  */
 export { openMirror, type Mirror, type OpenOptions } from './mirror.ts';
-export { ReaderError, type ReaderErrorCode } from './reader-error.ts';
+export { ReaderError, type ReaderErrorCode } from './reader-records.ts';
 export type {
   Amount,
   ChangeFilter,

@@ -16,21 +16,22 @@ import { storedDetails, vendorDocument } from '../store/reports/vendor-detail.ts
 import { inState, vendorPage } from '../store/reports/vendor-list.ts';
 import type { VendorKey } from '../store/sql/schema.ts';
 import type { Query, Snapshot } from '../store/sql/statement.ts';
-import { asReaderError, ReaderError } from './reader-error.ts';
-import type {
-  ChangeFilter,
-  ChangePage,
-  Freshness,
-  Payable,
-  PayableFilter,
-  OwedSum,
-  QueryParameters,
-  QueryRow,
-  TimelineOptions,
-  VendorFilter,
-  VendorPage,
-  VendorWithTimeline,
-  ListedVendor,
+import {
+  asReaderError,
+  ReaderError,
+  type ChangeFilter,
+  type ChangePage,
+  type Freshness,
+  type Payable,
+  type PayableFilter,
+  type OwedSum,
+  type QueryParameters,
+  type QueryRow,
+  type TimelineOptions,
+  type VendorFilter,
+  type VendorPage,
+  type VendorWithTimeline,
+  type ListedVendor,
 } from './reader-records.ts';
 
 /** Beside `src` and `dist` alike. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Unreadable, type Vendor } from '../../../../src/domain/vendor.ts';
-import { areNamesAlike, mayBe } from '../../../../src/sync/write/likeness.ts';
+import { areNamesAlike, mayBe } from '../../../../src/sync/write/create.ts';
 
 describe('L18 a name that a service has tidied', () => {
   it.each([
