@@ -8,8 +8,8 @@
  *              for more, and no more are counted, unless the list was seen to show more than it counts. A page is full if it has as many rows as
  *              any page of this service ever had, or as it says that a page may have.
  *              A single page counts so only once `total` was seen to count a list of several, because it may be the rows of the page.
- *   empty      a page without rows behind the last one that has some; where `pages` was refuted by rows past it, the last of those that are
- *              counted, as services may leave the places of vendors empty that they hide
+ *   empty      a page without rows behind the last one that has some; where not all that are counted were shown, the last one that they fill, as
+ *              services may leave the places of vendors empty that they hide
  *   refused    a page that the service refuses to show (404, an invalid page), while it answers page 1 right after
  *   repeated   a page past what is counted that shows only vendors of pages before. Some services answer the last page, or the first, for every page
  *              past the end; so does one that ignores the page parameter, which this is taken for where the next page repeats the only one
@@ -170,11 +170,14 @@ export async function walk({
     return Math.max(countedPages(), Math.ceil(met.total / first.perPage) + Number(mayBeginTwice));
   };
 
-  /** Whether rows may stand behind pages whose rows are all hidden: `pages` is refuted by rows past it, and more are counted. */
-  const mayFollow = (): boolean =>
-    last.page > met.pages &&
-    requested < Math.min(Math.ceil(met.total / full()), last.page + enoughWithoutRows) &&
-    !isAllShown();
+  /**
+   * Whether rows may stand behind pages whose rows are all hidden: more are counted, and the last page that they fill was not requested. `pages`
+   * says nothing of it where rows past it refute it, nor where it is 1, which a service may say of every list.
+   */
+  const mayFollow = (): boolean => {
+    const told = last.page > met.pages || met.pages === 1 ? Math.ceil(met.total / full()) : countedPages();
+    return requested < Math.min(told + Number(mayBeginTwice), last.page + enoughWithoutRows) && !isAllShown();
+  };
 
   const endSeen = (): EndSeen | undefined => {
     const mayCount = !miscounted && (countsLists || last.page > 1 || met.total === 0) && isAllShown();

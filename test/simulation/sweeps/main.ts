@@ -48,12 +48,16 @@ async function run(
   ends[proof] += 1;
   const isKnown = world.order !== 'name' && world.order !== 'shuffled';
   if (proof !== 'incomplete')
-    for (const axis of ['counts', 'pageCount', 'firstPage', 'pastEnd'] as const) {
+    for (const axis of ['counts', 'pageCount', 'firstPage', 'pastEnd', 'hidesPage'] as const) {
       const value = `${axis}=${world[axis]}`;
       reach[value] = (reach[value] ?? 0) + 1;
     }
   const isCounted =
-    world.counts === 'right' && world.pageCount === 'counted' && world.firstPage === 1 && !world.pageIgnored;
+    world.counts === 'right' &&
+    world.pageCount === 'counted' &&
+    world.firstPage === 1 &&
+    !world.pageIgnored &&
+    !world.hidesPage;
   if (moved && isKnown && isCounted && world.sizeHonoured && world.vendors > world.cap + 1) moving[proof] += 1;
   if (isDeceived) deceived += 1;
   if (missed.length === 0 || isDeceived) return;

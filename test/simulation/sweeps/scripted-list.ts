@@ -53,6 +53,8 @@ export interface ListWorld {
   readonly stalePages: boolean;
   /** Rows that are counted and never shown, among the others. */
   readonly unshown: number;
+  /** Whether as many more as fill a page are counted and never shown, those that were created after the first page. */
+  readonly hidesPage: boolean;
   /** Vendors by twos or threes were created, and updated, at one time; their order is another one for each size of a page. */
   readonly group: number;
   /** Whether the size of a page is honoured up to the cap. */
@@ -106,7 +108,8 @@ export class ScriptedList {
     this.#world = world;
     this.#script = script;
     this.#random = seededRandom(seed);
-    const rows = Array.from({ length: world.vendors + world.unshown }, (_, index) => this.#invent(index));
+    const hidden = world.unshown + (world.hidesPage ? world.cap : 0);
+    const rows = Array.from({ length: world.vendors + hidden }, (_, index) => this.#invent(index));
     this.#states = [{ at: -Infinity, rows }];
     for (const row of rows) if (row.shown && this.#isHeldAtFirst()) this.#hold(row);
     // One vendor was deleted long ago; the mirror does not know.
@@ -226,7 +229,7 @@ export class ScriptedList {
   }
 
   #invent(index: number): Row {
-    const { group, unshown } = this.#world;
+    const { group, unshown, hidesPage, cap } = this.#world;
     const created = start - 86_400_000 + Math.floor(index / group) * 60 * second;
     // In the order of updates they stand otherwise than in that of creation.
     const place = (index * 5) % 11;
@@ -236,7 +239,7 @@ export class ScriptedList {
       created,
       updated,
       state: 0,
-      shown: index % 3 !== 2 || Math.floor(index / 3) >= unshown,
+      shown: !(hidesPage && Math.floor(index / cap) === 1) && (index % 3 !== 2 || Math.floor(index / 3) >= unshown),
       name: this.#random.below(1_000_000),
     };
   }

@@ -32,6 +32,7 @@ const claims = [
   ...pastEnds.map((value) => `pastEnd=${value}`),
   'firstPage=0',
   'firstPage=1',
+  'hidesPage=true',
 ];
 
 describe('a sweep that is complete', () => {

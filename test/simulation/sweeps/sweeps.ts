@@ -40,9 +40,11 @@ export async function swept(world: ListWorld, script: Script, seed: number): Pro
   const pages = await memoryOf(world, seed);
   const result = await sweepOf(list, world, seed, { pages, miscounted });
   const { conclusion, seen } = result;
-  // A person accepts nothing here.
+  // A person accepts whole pages that are hidden, and nothing else.
   const isShort =
-    conclusion.complete && conclusion.unreadable > absenceBound(conclusion.shown, { vendors: 20, percent: 10 });
+    !world.hidesPage &&
+    conclusion.complete &&
+    conclusion.unreadable > absenceBound(conclusion.shown, { vendors: 20, percent: 10 });
   const proof = conclusion.complete && !isShort ? conclusion.proof : undefined;
   // Windows show those that moved, too, unless copies are old.
   const due = proof === 'windows' && world.lag === 0 ? list.listed : list.still;
@@ -119,7 +121,7 @@ export function worldOf(seed: number): ListWorld {
   const random = seededRandom(seedOf(seed, 'world'));
   const isPlain = random.happens(0.4);
   const seldom = (value: number): number => (isPlain || random.happens(0.6) ? 0 : value);
-  const world: Omit<ListWorld, keyof ReturnType<typeof claimsOf>> = {
+  const world: Omit<ListWorld, keyof ReturnType<typeof claimsOf> | 'hidesPage'> = {
     order: random.pick(orders),
     vendors: 4 + random.below(6),
     cap: 4 + random.below(3),
@@ -134,7 +136,11 @@ export function worldOf(seed: number): ListWorld {
     group: isPlain || random.happens(0.5) ? 1 : 2 + random.below(2),
     sizeHonoured: random.happens(0.9),
   };
-  return { ...world, ...claimsOf(seed, world.zone) };
+  const claims = claimsOf(seed, world.zone);
+  // Where they are not counted, or every page is the empty first one, nobody can know that more stand behind it. Without an order, no page stays empty.
+  const mayKnow = claims.counts === 'right' && !claims.pageIgnored && world.order !== 'shuffled';
+  const hidesPage = mayKnow && seededRandom(seedOf(seed, 'hidden')).happens(0.2);
+  return { ...world, ...claims, hidesPage };
 }
 
 /** What the service says of its list, or does past its end; in half of the worlds as it should be. */

@@ -20,6 +20,7 @@ function worldOf(seed: number, order: ListWorld['order']): ListWorld {
     zone: 0,
     stalePages: false,
     unshown: random.happens(0.1) ? 2 : 0,
+    hidesPage: false,
     group: 1,
     sizeHonoured: true,
     zoneOfUpdates: 0,

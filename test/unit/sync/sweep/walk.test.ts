@@ -294,6 +294,15 @@ describe('a walk over all pages', () => {
     }
   });
 
+  it('L1 looks behind an empty second page as far as vendors are counted, where the service says that there is one page', async () => {
+    const { pass, asked } = await walked((page) => ({
+      ...{ page, pages: 1, total: 7 },
+      ids: { 1: [1, 2], 3: [3, 4], 4: [5] }[page] ?? [],
+    }));
+    expect([...pass.ids]).toEqual([1, 2, 3, 4, 5]);
+    expect([pass.end, asked]).toEqual(['empty', [1, 2, 3, 4, 5]]);
+  });
+
   it('L1 takes an empty page before the end for none, and says that the list has as many pages as it counts', async () => {
     const pages = [[1, 2], [], [3, 4]];
     const hole = await walked((page) => ({ page, pages: 3, total: 6, ids: pages[page - 1] ?? [] }));
