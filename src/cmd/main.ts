@@ -4,7 +4,7 @@ import { setMaxListeners } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
-import { processContext } from './process/process-context.ts';
+import { processContext, withNodeOptions } from './process/process-context.ts';
 import { runProgram } from './program.ts';
 
 // Left to itself, V8 looks for garbage when the heap has grown to up to four times what is alive, by how fast the machine was just now: the
@@ -15,6 +15,7 @@ setFlagsFromString('--heap-growing-percent=100');
 const packageRoot = fileURLToPath(new URL('../..', import.meta.url));
 
 const interruption = new AbortController();
+const context = processContext(interruption.signal, packageRoot);
 // Everything that waits listens to it.
 setMaxListeners(0, interruption.signal);
 
@@ -70,12 +71,12 @@ process.stdout.on('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
 process.stderr.on('error', () => undefined);
 
 process.on('uncaughtException', (error: Error) => {
-  const { message, hint } = new MirrorError('bug', error.message);
+  const { message, hint } = withNodeOptions(new MirrorError('bug', error.message), context);
   process.stderr.write(`${error.stack ?? ''}\nvendor-mirror: ${message}\n  ${hint}\n`);
   process.exit(exitStatus.bug);
 });
 
-exitWith(await runProgram(process.argv.slice(2), processContext(interruption.signal, packageRoot)));
+exitWith(await runProgram(process.argv.slice(2), context));
 
 // Whatever still waits somewhere, a hung request or a timer, must not keep a process whose work is done. Results that
 // nobody has read yet may; a log may for a second.

@@ -12,7 +12,7 @@ import {
 } from './options.ts';
 import { declareCommands } from './commands.ts';
 import { packageVersion } from './version.ts';
-import { type ProcessContext, columnsOf } from './process/process-context.ts';
+import { type ProcessContext, columnsOf, withNodeOptions } from './process/process-context.ts';
 import { printError, errorReport, printJson, printNotice } from './terminal/print.ts';
 
 /** Runs one command line (without the names of node and the script) to its end. What fails is printed, never thrown. */
@@ -80,8 +80,10 @@ function usageError({ message }: CommanderError): MirrorError {
 
 /** Prints what went wrong; with `--json`, also as a document. */
 function report(thrown: unknown, json: boolean, context: ProcessContext): ExitStatus {
-  const error = asMirrorError(thrown);
-  if (error.code === 'bug' && thrown instanceof Error && thrown.stack) printNotice(context, thrown.stack);
+  const found = asMirrorError(thrown);
+  const isBug = found.code === 'bug';
+  const error = isBug ? withNodeOptions(found, context) : found;
+  if (isBug && thrown instanceof Error && thrown.stack) printNotice(context, thrown.stack);
   printError(context, error);
   if (json) printJson(context, { ok: false, error: errorReport(context, error) });
   return error.exit;

@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream';
 import type { CertificateTimes } from '../../api/http/node-fetch.ts';
 import type { Fetch } from '../../api/http/request.ts';
+import { withRemedy, type MirrorError } from '../../domain/errors.ts';
 import { systemClock, systemRandom, type Clock, type Random } from '../../domain/clock.ts';
 
 /** Streams that may be a terminal. */
@@ -32,6 +33,8 @@ export interface ProcessContext {
   readonly packageRoot: string;
   /** The settings of a machine on which neither an option nor the environment names any. */
   readonly machineSettings: string;
+  /** The names of the options that Node.js was started with. */
+  readonly nodeOptions?: readonly string[];
   /** The option that names the settings in use, for commands that messages name. */
   readonly settingsOption?: string;
   /** What each JSON document of the command also says, once the settings are known. */
@@ -62,7 +65,25 @@ export function processContext(interrupted: AbortSignal, packageRoot: string): P
     interrupted,
     packageRoot,
     machineSettings: '/etc/vendor-mirror/mirror.yaml',
+    nodeOptions: nodeOptionsOf(process),
   };
+}
+
+/** Without their values. */
+function nodeOptionsOf({ env, execArgv }: Pick<typeof process, 'env' | 'execArgv'>): string[] {
+  const given = [...(env['NODE_OPTIONS'] ?? '').split(/\s+/), ...execArgv];
+  const names = given.flatMap((word) => /^["']?(--?[a-z][\w-]*)/.exec(word)?.[1] ?? []);
+  return [...new Set(names)];
+}
+
+/** A fault of the program, with what to do about it first: options may take from Node.js what programs rely on. */
+export function withNodeOptions(
+  bug: MirrorError,
+  { nodeOptions = [] }: Pick<ProcessContext, 'nodeOptions'>,
+): MirrorError {
+  if (nodeOptions.length === 0) return bug;
+  const started = `Node.js was started with ${nodeOptions.join(', ')} (NODE_OPTIONS or its command line)`;
+  return withRemedy(bug, `${started}: try without first. If that does not help, report it with the lines above.`);
 }
 
 /** Characters in a line, or `otherwise` where the terminal does not say; some containers, and `script`, say 0. */

@@ -4,6 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { MirrorError } from '../../../../src/domain/errors.ts';
+import { withNodeOptions } from '../../../../src/cmd/process/process-context.ts';
 import { vendor, version } from '../../../support/mirror-file.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
 import { build, program } from '../../../support/testbed/build.ts';
@@ -16,10 +18,15 @@ interface Ended {
   readonly stderr: string;
 }
 
-function start(argv: readonly string[], line: Testbed<'command'>, nodeOptions: readonly string[] = []): ChildProcess {
+function start(
+  argv: readonly string[],
+  line: Testbed<'command'>,
+  nodeOptions: readonly string[] = [],
+  env: NodeJS.ProcessEnv = {},
+): ChildProcess {
   const child = spawn(process.execPath, [...nodeOptions, program, ...argv], {
     cwd: line.folder,
-    env: { PATH: process.env['PATH'], VENDOR_MIRROR_CONFIG: line.settings },
+    env: { PATH: process.env['PATH'], VENDOR_MIRROR_CONFIG: line.settings, ...env },
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;
@@ -95,7 +102,24 @@ describe('the process', () => {
       ]),
     );
     expect(status).toBe(70);
-    expect(stderr).toMatch(/vendor-mirror: boom\n {2}This is a bug in vendor-mirror/);
+    expect(stderr).toMatch(/vendor-mirror: boom\n {2}Node\.js was started with --import /);
+  });
+
+  it.each([
+    ['--no-addons --no-warnings', [], '--no-addons, --no-warnings'],
+    ['', ['--frozen-intrinsics'], '--frozen-intrinsics'],
+  ])('J2 exits with 70 and names options of Node.js: NODE_OPTIONS=%j and %j', async (nodeOptions, given, named) => {
+    const line = await testbed({ level: 'command' });
+    const child = start(['sync'], line, given, { NODE_OPTIONS: nodeOptions });
+    const { status, stderr } = await end(child);
+    expect(status).toBe(70);
+    expect(stderr).toContain(
+      `\n  Node.js was started with ${named} (NODE_OPTIONS or its command line): try without first. If that does not help, report it with the lines above.\n`,
+    );
+  });
+
+  it('J2 is at fault itself where Node.js was started without options', () => {
+    expect(withNodeOptions(new MirrorError('bug', 'boom'), {}).hint).toMatch(/^This is a bug in vendor-mirror/);
   });
 });
 
