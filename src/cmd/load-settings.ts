@@ -12,7 +12,7 @@ import { readSecretFile, readSettingsFile } from '../settings/file.ts';
 import { writableByOthers } from '../settings/permissions.ts';
 import { parseSettings, withKept, type Settings } from '../settings/parse.ts';
 import { fileAbove, impossiblePath, isMadeByOthers, isNotRegularFile, ownFileAt } from '../store/files/own-files.ts';
-import { keptAccountsOf, knownConnectionOf } from '../store/places/place.ts';
+import { keptAccountsOf, knownConnectionsOf } from '../store/places/place.ts';
 import { shellWord, type Call, type CommonOptions } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { printNotice } from './terminal/print.ts';
@@ -185,7 +185,8 @@ function refuseOpenCommands(name: string, { connections }: Settings): void {
 async function restricted(settings: Settings, wanted: string): Promise<Settings> {
   const { accounts, connectionOf } = settings;
   if (accounts.includes(wanted)) return { ...settings, accounts: [wanted], isRestricted: true };
-  const connection = await knownConnectionOf(settings, wanted);
+  const known = await knownConnectionsOf(settings);
+  const connection = known.find(({ id }) => id === wanted)?.connection;
   if (connection !== undefined)
     return {
       ...settings,
@@ -194,7 +195,12 @@ async function restricted(settings: Settings, wanted: string): Promise<Settings>
       connectionOf: new Map([...connectionOf, [wanted, connection]]),
     };
   refuseNoAccounts(settings);
-  throw new MirrorError('usage', `The settings do not name the account ${wanted}; they name ${accounts.join(', ')}.`);
+  const others = known.map(({ id }) => id).filter((id) => !accounts.includes(id));
+  const held = others.length === 0 ? '' : `, and the mirror also holds ${others.join(', ')}`;
+  throw new MirrorError(
+    'usage',
+    `The settings do not name the account ${wanted}; they name ${accounts.join(', ')}${held}.`,
+  );
 }
 
 /**

@@ -9,7 +9,8 @@ import type { Move } from '../files/moved.ts';
 import type { Standby } from '../postgres/processes.ts';
 import type { Database } from '../sql/database.ts';
 import type { KeptAccounts, Settings } from '../../settings/parse.ts';
-import { keptAccountsAt, knownConnection } from '../reports/known-accounts.ts';
+import type { AccountOfConnection } from '../../settings/shape.ts';
+import { keptAccountsAt, knownConnectionsAt } from '../reports/known-accounts.ts';
 
 /** In bytes. */
 export interface MirrorSizes {
@@ -79,7 +80,7 @@ export async function keptAccountsOf({ database, postgres }: Kept): Promise<Kept
   return postgres ? (await onServer()).keptAccountsOn(postgres) : keptAccountsAt(database);
 }
 
-/** The connection that last gave access to an account; undefined where that is unknown. @throws MirrorError as `keptAccountsOf`. */
-export async function knownConnectionOf({ database, postgres }: Kept, accountId: string): Promise<string | undefined> {
-  return postgres ? (await onServer()).knownConnectionOn(postgres, accountId) : knownConnection(database, accountId);
+/** All accounts of the mirror, with the connection that last gave access to each. @throws MirrorError as `keptAccountsOf`. */
+export async function knownConnectionsOf({ database, postgres }: Kept): Promise<AccountOfConnection[]> {
+  return postgres ? (await onServer()).knownConnectionsOn(postgres) : knownConnectionsAt(database);
 }

@@ -18,12 +18,9 @@ export async function keptAccountsOn(store: PostgresStore): Promise<KeptAccounts
   return { added, paused: new Set(paused.map(({ id }) => id)) };
 }
 
-/** As `knownConnection`. @throws MirrorError `postgres_failed`, `postgres_refused`. */
-export async function knownConnectionOn(store: PostgresStore, accountId: string): Promise<string | undefined> {
-  const [known] = await ask<{ connection: string }>(store, 'SELECT connection FROM _accounts WHERE account_id = $1', [
-    accountId,
-  ]);
-  return known?.connection;
+/** As `knownConnectionsAt`. @throws MirrorError `postgres_failed`, `postgres_refused`. */
+export function knownConnectionsOn(store: PostgresStore): Promise<AccountOfConnection[]> {
+  return ask<AccountOfConnection>(store, 'SELECT account_id AS id, connection FROM _accounts ORDER BY account_id');
 }
 
 /** Whether the mirror has begun: its schema is there, and a run ever began, or it holds vendors. @throws MirrorError as `keptAccountsOn`. */

@@ -65,16 +65,14 @@ export async function keptAccountsAt(path: string): Promise<KeptAccounts> {
   return { added: added ?? [], paused: paused ?? new Set() };
 }
 
-/**
- * The connection that last gave access to an account of the mirror at that path; undefined where the account is unknown or the mirror
- * cannot be read.
- */
-export function knownConnection(path: string, accountId: string): Promise<string | undefined> {
-  return readMirrorAt(path, async (db) => {
-    const known = statement(db)<{ accountId: string }, { connection: string }>`
-      SELECT connection FROM _accounts WHERE account_id = ${'accountId'}`;
-    return (await known.get({ accountId }))?.connection;
+/** The accounts of the mirror at that path, with the connection that last gave access to each; none where it cannot be read. */
+export async function knownConnectionsAt(path: string): Promise<AccountOfConnection[]> {
+  const known = await readMirrorAt(path, (db) => {
+    const all = statement(db)<object, AccountOfConnection>`
+      SELECT account_id AS id, connection FROM _accounts ORDER BY account_id`;
+    return all.all({});
   });
+  return known ?? [];
 }
 
 /** Reads a mirror before it is opened; undefined where it cannot be read, which opening it will report. */

@@ -119,6 +119,19 @@ describe('forget', () => {
     });
   });
 
+  it('names the accounts of the mirror that the settings do not name, where it holds none of the given name', async () => {
+    const service = { account: ['6BApk', 'third'] };
+    const line = await testbed({ level: 'command', service, settings: 'accounts: [6BApk, third]' });
+    await line.run('sync');
+    writeFileSync(line.settings, readFileSync(line.settings, 'utf8').replace('[6BApk, third]', '[6BApk]'));
+    expect(await line.run('forget', '--account', 'thrid', '--yes')).toMatchObject({
+      status: 64,
+      stderr: expect.stringContaining(
+        'The settings do not name the account thrid; they name 6BApk, and the mirror also holds third.',
+      ) as string,
+    });
+  });
+
   it('leaves an account that another settings file of the mirror names', async () => {
     const service = { account: ['6BApk', 'third'] };
     const line = await testbed({ level: 'command', service, settings: 'accounts: [6BApk, third]' });

@@ -36,7 +36,7 @@ import {
   accountIds,
   accountsNotServed,
   keptAccounts,
-  knownConnection,
+  knownConnectionsAt,
 } from '../../../../src/store/reports/known-accounts.ts';
 import { owedByAccount } from '../../../../src/store/reports/owed.ts';
 import { accountsWithUnsteadyFields } from '../../../../src/store/unsteady-fields.ts';
@@ -198,7 +198,7 @@ it('returns the columns that the code reads, of the schema as it is migrated', {
     countIn(fileOf(sqlite), 'vendors');
     numbersIn(fileOf(sqlite));
   });
-  await knownConnection(path, account_id);
+  await knownConnectionsAt(path);
   isMirrorAt(path, mirrorId);
   isUnused(path);
   await mirror.endDaemon();
