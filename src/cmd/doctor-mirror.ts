@@ -31,6 +31,7 @@ import {
   noSpaceForDelivery,
   noSpaceForSweep,
   readOnly,
+  secondName,
 } from '../store/sqlite/file-systems.ts';
 import { fine, problem, warning, type Checkup } from './doctor-checkup.ts';
 import { mirrorFacts } from './mirror-facts.ts';
@@ -67,7 +68,7 @@ async function database(context: ProcessContext, settings: Settings): Promise<Ch
       return warning(check, `${path} ${state}: nothing is mirrored yet.`, 'Run `vendor-mirror sync`.');
     }
     try {
-      const unwritable = readOnly(path);
+      const unwritable = readOnly(path) ?? secondName(path);
       if (unwritable) return problem(check, unwritable);
       const faults = await mirror.faults();
       const journal = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
@@ -99,6 +100,8 @@ function secrets(settings: Settings): Checkup {
   } catch (error) {
     return problem(check, asMirrorError(error));
   }
+  const twice = secondName(path);
+  if (twice) return problem(check, twice);
   const mode = statSync(path, { throwIfNoEntry: false })?.mode;
   if (mode === undefined) return fine(check, `${path} does not exist yet; it is created when it is needed.`);
   if ((mode & 0o077) === 0) return fine(check, `${path} can be read only by its owner.`);

@@ -219,6 +219,18 @@ export function makeFolder(folder: string): void {
   }
 }
 
+/** Of a file that has another name besides this one; undefined for all others, and where there is none. */
+export function secondName(path: string): MirrorError | undefined {
+  if ((statSync(path, { throwIfNoEntry: false })?.nlink ?? 1) < 2) return undefined;
+  return new MirrorError(
+    'database_unusable',
+    `${path} has a second name (a hard link), under which its journal would be missed.`,
+    {
+      remedy: `Remove the other name, which find / -samefile ${path} shows: whoever uses it reads what is old, or damages the file. \`vendor-mirror export\` makes copies.`,
+    },
+  );
+}
+
 /**
  * Creates the folder and an empty file with its final permissions, so that it is never readable by others.
  * @returns the file's real path.
@@ -237,11 +249,8 @@ export function prepareFile(path: string, mode: number): string {
       }
     }
     const real = realpathSync(path);
-    if (statSync(real).nlink > 1)
-      throw new MirrorError(
-        'database_unusable',
-        `${path} has a second name (a hard link), under which its journal would be missed.`,
-      );
+    const second = secondName(real);
+    if (second) throw second;
     if (mountPoints().has(real))
       throw new MirrorError(
         'database_unusable',

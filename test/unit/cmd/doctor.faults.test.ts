@@ -1,5 +1,5 @@
 /** Faults that were planted one by one: `doctor` names the cause of each, and the remedy for that cause. */
-import { chmodSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, linkSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -539,6 +539,25 @@ const faults: readonly Fault[] = [
     says: 'can be read by others',
     remedy: 'chmod 600',
   },
+  ...(
+    [
+      ['database', ({ database }) => database],
+      ['secrets', secretsOf],
+    ] as const satisfies [string, (line: Testbed<'command'>) => string][]
+  ).map(([check, fileOf]) => ({
+    title: `F19 the file of the ${check} has a second name`,
+    async plant() {
+      const line = await installed();
+      linkSync(fileOf(line), join(line.folder, 'backup.db'));
+      return line;
+    },
+    ...{
+      check,
+      exit: 74,
+      says: /has a second name \(a hard link\)/,
+      remedy: 'Remove the other name, which find / -samefile /',
+    },
+  })),
   {
     title: 'K25 the running daemon has another file of secrets open',
     async plant() {
