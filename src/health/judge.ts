@@ -617,12 +617,12 @@ const deliveriesRefused: Rule = ({ facts, now }) => {
   if (!first) return undefined;
   const since = unsolved.map(({ recent_at }) => recent_at).sort()[0] ?? first.recent_at;
   const all = unsolved.reduce((sum, { recent }) => sum + recent, 0);
-  const which = all === 1 ? 'One request was refused' : `${all.toLocaleString('en')} requests were refused`;
+  const which = all === 1 ? 'one request' : `${all.toLocaleString('en')} requests`;
   const parts = unsolved.map(({ outcome, recent, detail }) => {
     const words = refusalWords(outcome, detail);
     return unsolved.length === 1 ? words : `${recent.toLocaleString('en')} ${words}`;
   });
-  const message = `${which} at the callback address since ${since.slice(0, 19)} UTC, and no delivery was accepted after that: ${parts.join('; ')}.`;
+  const message = `Since ${since.slice(0, 19)} UTC, no delivery was accepted, and ${which} to the callback address ${all === 1 ? 'was' : 'were'} refused: ${parts.join('; ')}.`;
   return problem(
     'deliveries_refused',
     'fair',

@@ -32,6 +32,20 @@ describe('the verdict', () => {
     expect(of(stale)).toMatchObject({ tone: 'bad', since: failing.first_at });
   });
 
+  it.each([
+    [1, 'one request to the callback address was refused'],
+    [1_200, '1,200 requests to the callback address were refused'],
+  ])('L23 says since when requests were refused and nothing was accepted: %s', (recent, words) => {
+    const refused = {
+      ...{ outcome: 'unsigned', refused: recent, first_at: before(60_000), last_at: before(1_000) },
+      ...{ recent, recent_at: before(60_000), detail: null },
+    };
+    const [first = ''] = of(account({ refused: [refused], lastDelivery: null })).details;
+    const since = before(60_000).slice(0, 19);
+    const said = `Since ${since} UTC, no delivery was accepted, and ${words}: without a signature that is recognised. `;
+    expect(first.slice(0, said.length)).toBe(said);
+  });
+
   it('K18 gives what the last run itself said to do, and advises no further run that would only fail again', () => {
     const runs = [
       run(10, { outcome: 'running' }),
