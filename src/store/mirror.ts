@@ -10,7 +10,7 @@ import { Callbacks } from './callbacks.ts';
 import { Deliveries, expiringDeliveries, SweepRequestWriter } from './deliveries.ts';
 import { Derivation } from './derivation.ts';
 import { Details } from './details.ts';
-import type { Exported } from './export/export-process.ts';
+import type { Exported } from './export/formats.ts';
 import type { ProcessOptions } from './export/write-export.ts';
 import {
   IdentityRow,

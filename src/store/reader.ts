@@ -4,7 +4,7 @@ import type { Writable } from 'node:stream';
 import type { Clock } from '../domain/clock.ts';
 import type { ProcessesThere } from '../domain/processes.ts';
 import type { PostgresStore } from '../settings/parse.ts';
-import type { Exported } from './export/export-process.ts';
+import type { Exported } from './export/formats.ts';
 import type { Export, ProcessOptions, StreamOptions } from './export/write-export.ts';
 import { processesAt } from './files/locks.ts';
 import { moveOf, type Move } from './files/moved.ts';

@@ -3,23 +3,16 @@
  * deliveries would wait.
  */
 import { Worker } from 'node:worker_threads';
+import { systemClock } from '../../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import { readBack } from '../files/replace-file.ts';
 import { cellsWithoutBlobs } from '../sqlite/blobs.ts';
-import { connectReader, type Sqlite } from '../sqlite/driver.ts';
+import { connectReader } from '../sqlite/driver.ts';
 import { defaultLockWait } from '../sql/database.ts';
 import { readOnlyStatement } from '../sqlite/user-query.ts';
-import {
-  parentGuard,
-  type Exported,
-  type ExportJob,
-  type JobAnswer,
-  type JobFault,
-  type RawRow,
-  type RowAnswer,
-} from './export-process.ts';
+import { parentGuard, type ExportJob, type JobAnswer, type JobFault } from './export-process.ts';
 import type { Cell } from './export-rows.ts';
-import { parquetOf } from './formats.ts';
+import { inFormat, type Exported } from './formats.ts';
 import { fileStatement } from '../sqlite/connection.ts';
 
 function copy({ path, to }: Extract<ExportJob, { do: 'copy' }>): Exported {
@@ -33,47 +26,32 @@ function copy({ path, to }: Extract<ExportJob, { do: 'copy' }>): Exported {
   return { noTimes: 0 };
 }
 
-async function parquet({ path, query, columns }: Extract<ExportJob, { do: 'parquet' }>): Promise<Exported> {
-  const sqlite = connectReader(path, defaultLockWait);
-  try {
-    const pieces = parquetOf(columns, cells(rowsOf(sqlite, query) as Iterable<(Cell | Buffer)[]>));
-    for (;;) {
-      const { value, done } = await pieces.next();
-      if (done) return value;
-      await written(value);
-    }
-  } finally {
-    sqlite.close();
-  }
+async function rows({ path, query, columns, format }: Extract<ExportJob, { do: 'rows' }>): Promise<Exported> {
+  const found = readOnlyStatement(connectReader(path, defaultLockWait), query).raw(true).safeIntegers(true).iterate();
+  const { bytes, exported } = inFormat({ columns, rows: cells(found as Iterable<(Cell | Buffer)[]>) }, format);
+  for await (const piece of bytes) await written(piece as Uint8Array | string);
+  return exported;
 }
 
-/** Sends as many rows as each message asks for. */
-function serveRows({ path, query }: Extract<ExportJob, { do: 'rows' }>): void {
-  let rows: Iterator<RawRow> | undefined;
-  process.on('message', (most: number) => {
-    let answer: RowAnswer;
-    try {
-      rows ??= rowsOf(connectReader(path, defaultLockWait), query);
-      const found: RawRow[] = [];
-      for (let next; found.length < most && !(next = rows.next()).done;) found.push(next.value);
-      answer = { rows: found, isLast: found.length < most };
-    } catch (error) {
-      answer = { fault: faultOf(error) };
-    }
-    process.send?.(answer);
-  });
-}
-
-function rowsOf(sqlite: Sqlite, query: string): IterableIterator<RawRow> {
-  return readOnlyStatement(sqlite, query).raw(true).safeIntegers(true).iterate();
-}
-
-function written(piece: Uint8Array): Promise<void> {
+function written(piece: Uint8Array | string): Promise<void> {
   return new Promise((resolve) => process.stdout.write(piece, () => resolve()));
 }
 
-function* cells(rows: Iterable<(Cell | Buffer)[]>): Generator<readonly Cell[]> {
-  for (const row of rows) yield cellsWithoutBlobs(row);
+/** Rows that are searched for longer than this are written before the search for the next one begins, in milliseconds. */
+const longSearch = 5;
+
+/** The first ones too, however fast they were found. */
+const firstRows = 16;
+
+async function* cells(found: Iterable<(Cell | Buffer)[]>): AsyncGenerator<readonly Cell[]> {
+  let [count, begun] = [0, systemClock.monotonic()];
+  for (const row of found) {
+    yield cellsWithoutBlobs(row);
+    count += 1;
+    if (count > firstRows && systemClock.monotonic() - begun < longSearch) continue;
+    await systemClock.yield();
+    begun = systemClock.monotonic();
+  }
 }
 
 function faultOf(error: unknown): JobFault {
@@ -84,10 +62,10 @@ function faultOf(error: unknown): JobFault {
   return typeof code === 'string' ? { of: 'sqlite', code, message } : { of: 'other', code: '', message };
 }
 
-async function answer(job: Exclude<ExportJob, { do: 'rows' }>): Promise<void> {
+async function answer(job: ExportJob): Promise<void> {
   let answered: JobAnswer;
   try {
-    answered = { done: job.do === 'copy' ? copy(job) : await parquet(job) };
+    answered = { done: job.do === 'copy' ? copy(job) : await rows(job) };
   } catch (error) {
     answered = { fault: faultOf(error) };
   }
@@ -100,7 +78,4 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
 process.once('disconnect', () => process.exit());
 // The rows are no longer read.
 process.stdout.on('error', () => process.exit());
-process.once('message', (job: ExportJob) => {
-  if (job.do === 'rows') serveRows(job);
-  else void answer(job);
-});
+process.once('message', (job: ExportJob) => void answer(job));

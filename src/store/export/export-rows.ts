@@ -3,9 +3,7 @@ import { MirrorError } from '../../domain/errors.ts';
 import { formatByEnding, type ExportFormat, type Publication } from '../../settings/export-format.ts';
 import type { SqliteDatabase } from '../sqlite/database.ts';
 import { SqliteError, type Sqlite } from '../sqlite/driver.ts';
-import { cellsWithoutBlobs } from '../sqlite/blobs.ts';
 import { queryRefused, readOnlyStatement, refuseSameNames } from '../sqlite/user-query.ts';
-import { ExportProcess } from './export-process.ts';
 import type { Connection } from '../sql/statement.ts';
 import { fileOf, fileStatement } from '../sqlite/connection.ts';
 
@@ -28,7 +26,7 @@ export interface ExportedColumn {
 /** A query that is known to only read. */
 export interface RowQuery {
   readonly path: string;
-  readonly text: string;
+  readonly query: string;
   readonly columns: readonly ExportedColumn[];
 }
 
@@ -47,7 +45,7 @@ export function rowQuery(
 ): RowQuery {
   if (query !== undefined && account !== undefined)
     throw new MirrorError('usage', 'A query chooses its rows itself: name the account in it, and leave --account out.');
-  if (query !== undefined) return { path, text: query, columns: columnsOf(sqlite, query) };
+  if (query !== undefined) return { path, query, columns: columnsOf(sqlite, query) };
   const known = knownView(sqlite, view ?? 'vendor_overview');
   const text = `SELECT * FROM "${known}"`;
   const types = new Map(
@@ -58,25 +56,16 @@ export function rowQuery(
   );
   // A view's expressions have no declared type.
   const columns = columnsOf(sqlite, text).map(({ name, type }) => ({ name, type: type ?? types.get(name) ?? null }));
-  if (account === undefined) return { path, text, columns };
+  if (account === undefined) return { path, query: text, columns };
   if (columns.every(({ name }) => name !== 'account_id'))
     throw new MirrorError('usage', `The rows of ${known} are of no account: leave --account out.`);
-  return { path, text: `${text} WHERE account_id = '${account.replaceAll("'", "''")}'`, columns };
+  return { path, query: `${text} WHERE account_id = '${account.replaceAll("'", "''")}'`, columns };
 }
 
 function columnsOf(sqlite: Sqlite, text: string): ExportedColumn[] {
   return readOnlyStatement(sqlite, text)
     .columns()
     .map(({ name, type }) => ({ name, type }));
-}
-
-/**
- * Opens the rows; the signal aborts the reading. `program` is the compiled process that reads them.
- * @throws MirrorError `usage` where there is no such view, or the query is not read-only.
- */
-export function exportedRows({ path, text, columns }: RowQuery, program: string, signal?: AbortSignal): ExportedRows {
-  const reading = new ExportProcess(program, { do: 'rows', path, query: text }, signal);
-  return { columns, rows: cellsOf(reading), close: () => reading.close() };
 }
 
 /** @throws MirrorError `usage` as `rowQuery` and `refuseLostColumns`, without reading any. */
@@ -89,14 +78,6 @@ export function assertPublishable(db: Connection, { path, format, view, query }:
 /** @throws MirrorError `usage` for two columns with the same name, of which every format but CSV would keep one. */
 export function refuseLostColumns(columns: readonly ExportedColumn[], format: ExportFormat | undefined): void {
   if (format !== 'csv') refuseSameNames(columns);
-}
-
-async function* cellsOf(reading: ExportProcess): AsyncGenerator<readonly Cell[]> {
-  try {
-    for await (const row of reading.rows()) yield cellsWithoutBlobs(row as (Cell | Buffer)[]);
-  } catch (error) {
-    throw ofQuery(error);
-  }
 }
 
 /** Of SQLite, and of the process that reads its rows. */

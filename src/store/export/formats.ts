@@ -18,8 +18,45 @@ import type { ColumnSource, ParquetWriter as Writer } from 'hyparquet-writer';
 import { parseInstant, timestamp } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { jsonText } from '../../domain/steering.ts';
-import type { ColumnKind, Exported, TypedColumn } from './export-process.ts';
+import type { ExportFormat } from '../../settings/export-format.ts';
 import type { Cell, ExportedRows } from './export-rows.ts';
+
+/** The type of a column in a typed format. */
+export type ColumnKind = 'integer' | 'real' | 'boolean' | 'time' | 'text';
+
+export interface TypedColumn {
+  readonly name: string;
+  /** Undefined where it is not declared; then the first values decide. */
+  readonly kind: ColumnKind | undefined;
+}
+
+/** The result of a successful export. */
+export interface Exported {
+  /** Number of texts in time columns that are not times; a typed format leaves them empty. */
+  readonly noTimes: number;
+}
+
+/** The formats of rows. */
+export type RowFormat = Exclude<ExportFormat, 'db'>;
+
+type Rows = Pick<ExportedRows, 'columns' | 'rows'>;
+
+const streams: Readonly<Record<Exclude<RowFormat, 'parquet'>, (rows: Rows) => Readable>> = {
+  csv: csvOf,
+  json: jsonOf,
+  ndjson: ndjsonOf,
+};
+
+/** The rows in a format; the result is known once the bytes were read to their end. */
+export function inFormat(rows: Rows, format: RowFormat): { readonly bytes: Readable; readonly exported: Exported } {
+  const exported = { noTimes: 0 };
+  if (format !== 'parquet') return { bytes: streams[format](rows), exported };
+  const typed = rows.columns.map(({ name, type }) => ({ name, kind: kindOf(type) }));
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    Object.assign(exported, yield* parquetOf(typed, rows.rows));
+  }
+  return { bytes: Readable.from(pieces()), exported };
+}
 
 /** Rows as a CSV file for spreadsheets. */
 
@@ -27,7 +64,7 @@ import type { Cell, ExportedRows } from './export-rows.ts';
  * The rows as CSV (RFC 4180) with a header, in UTF-8 with a byte order mark, which Excel needs. Text that a spreadsheet would read as a
  * formula gets an apostrophe before it.
  */
-export function csvOf({ columns, rows }: ExportedRows): Readable {
+function csvOf({ columns, rows }: Rows): Readable {
   const lines = stringify({
     bom: true,
     record_delimiter: 'windows',
@@ -101,13 +138,13 @@ function isNoFormula(part: string): boolean {
 /** Rows as JSON: one array, or one object on each line. */
 
 /** One array, with one object on each line. */
-export function jsonOf(exported: ExportedRows): Readable {
-  return Readable.from(inArray(objects(exported)));
+function jsonOf(rows: Rows): Readable {
+  return Readable.from(inArray(objects(rows)));
 }
 
 /** One object on each line. */
-export function ndjsonOf(exported: ExportedRows): Readable {
-  return Readable.from(eachOnALine(objects(exported)));
+function ndjsonOf(rows: Rows): Readable {
+  return Readable.from(eachOnALine(objects(rows)));
 }
 
 async function* inArray(texts: AsyncIterable<string>): AsyncGenerator<string> {
@@ -123,7 +160,7 @@ async function* eachOnALine(texts: AsyncIterable<string>): AsyncGenerator<string
   for await (const text of texts) yield `${text}\n`;
 }
 
-async function* objects({ columns, rows }: ExportedRows): AsyncGenerator<string> {
+async function* objects({ columns, rows }: Rows): AsyncGenerator<string> {
   for await (const row of rows)
     yield jsonText(Object.fromEntries(columns.map(({ name, type }, at) => [name, jsonValue(row[at] ?? null, type)])));
 }
@@ -148,6 +185,8 @@ const elements: Readonly<Record<ColumnKind, Omit<SchemaElement, 'name'>>> = {
   text: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
 };
 
+type SomeRows = Iterable<readonly Cell[]> | AsyncIterable<readonly Cell[]>;
+
 /** A row group is written when it has this many rows or characters, so that memory is bounded. */
 const maxRows = 25_000;
 const maxCharacters = 8_000_000;
@@ -155,7 +194,7 @@ const maxCharacters = 8_000_000;
 /** The pieces of the file, a group of rows at a time, then its end. @throws MirrorError `usage` for values of several kinds in a column. */
 export async function* parquetOf(
   columns: readonly TypedColumn[],
-  rows: Iterable<readonly Cell[]> | AsyncIterable<readonly Cell[]>,
+  rows: SomeRows,
 ): AsyncGenerator<Uint8Array, Exported> {
   // Few exports need it.
   const { ByteWriter, ParquetWriter } = await import('hyparquet-writer');
@@ -195,9 +234,7 @@ export async function* parquetOf(
   return { noTimes };
 }
 
-async function* inGroups(
-  rows: Iterable<readonly Cell[]> | AsyncIterable<readonly Cell[]>,
-): AsyncGenerator<readonly (readonly Cell[])[]> {
+async function* inGroups(rows: SomeRows): AsyncGenerator<readonly (readonly Cell[])[]> {
   let group: (readonly Cell[])[] = [];
   let characters = 0;
   for await (const row of rows) {
@@ -221,7 +258,7 @@ const declared: Readonly<Record<string, ColumnKind>> = {
 };
 
 /** The kind of a declared type; undefined for a column that a query computes. */
-export function kindOf(type: string | null): ColumnKind | undefined {
+function kindOf(type: string | null): ColumnKind | undefined {
   return type === null ? undefined : declared[type.toUpperCase()];
 }
 

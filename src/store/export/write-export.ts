@@ -8,22 +8,9 @@ import { formatByEnding, type ExportFormat } from '../../settings/export-format.
 import { replaceDatabase, replaceFile, replacementFor, writerTo, type CopyOptions } from '../files/replace-file.ts';
 import type { SqliteDatabase } from '../sqlite/database.ts';
 import { isFailedSync } from '../sqlite/sqlite-errors.ts';
-import { ExportProcess, type Exported } from './export-process.ts';
-import {
-  exportedRows,
-  ofQuery,
-  refuseLostColumns,
-  rowQuery,
-  type ExportedRows,
-  type RowSource,
-} from './export-rows.ts';
-import { csvOf, jsonOf, kindOf, ndjsonOf, parquetOf } from './formats.ts';
-
-const streams: Readonly<Record<Exclude<ExportFormat, 'db' | 'parquet'>, (rows: ExportedRows) => Readable>> = {
-  csv: csvOf,
-  json: jsonOf,
-  ndjson: ndjsonOf,
-};
+import { ExportProcess } from './export-process.ts';
+import { ofQuery, refuseLostColumns, rowQuery, type ExportedRows, type RowSource } from './export-rows.ts';
+import { inFormat, type Exported, type RowFormat } from './formats.ts';
 
 export interface Export extends RowSource {
   /** The format; by default that of the file's extension. */
@@ -59,7 +46,7 @@ interface RowStream {
   close(): Promise<void>;
 }
 
-type Rows = Export & { readonly format: Exclude<ExportFormat, 'db'> };
+type Rows = Export & { readonly format: RowFormat };
 
 async function streamElsewhere(mirror: RowsElsewhere, what: Rows, signal: AbortSignal | undefined): Promise<RowStream> {
   const rows = await mirror.rows(what, signal);
@@ -70,14 +57,8 @@ async function streamElsewhere(mirror: RowsElsewhere, what: Rows, signal: AbortS
     await close();
     throw error;
   }
-  if (what.format !== 'parquet')
-    return { bytes: streams[what.format](rows), exported: () => Promise.resolve({ noTimes: 0 }), close };
-  const written = { noTimes: 0 };
-  const typed = rows.columns.map(({ name, type }) => ({ name, kind: kindOf(type) }));
-  async function* pieces(): AsyncGenerator<Uint8Array> {
-    Object.assign(written, yield* parquetOf(typed, rows.rows));
-  }
-  return { bytes: Readable.from(pieces()), exported: () => Promise.resolve(written), close };
+  const { bytes, exported } = inFormat(rows, what.format);
+  return { bytes, exported: () => Promise.resolve(exported), close };
 }
 
 /** @throws MirrorError as `rowQuery`. */
@@ -87,15 +68,9 @@ function streamOf(
   { program, signal }: Pick<ProcessOptions, 'program' | 'signal'>,
 ): RowStream | Promise<RowStream> {
   if ('rows' in mirror) return streamElsewhere(mirror, what, signal);
-  const { path, text: query, columns } = rowQuery(mirror, what);
-  refuseLostColumns(columns, what.format);
-  if (what.format !== 'parquet') {
-    const rows = exportedRows({ path, text: query, columns }, program, signal);
-    const exported = (): Promise<Exported> => Promise.resolve({ noTimes: 0 });
-    return { bytes: streams[what.format](rows), exported, close: () => rows.close() };
-  }
-  const typed = columns.map(({ name, type }) => ({ name, kind: kindOf(type) }));
-  const writing = new ExportProcess(program, { do: 'parquet', path, query, columns: typed }, signal);
+  const asked = rowQuery(mirror, what);
+  refuseLostColumns(asked.columns, what.format);
+  const writing = new ExportProcess(program, { do: 'rows', format: what.format, ...asked }, signal);
   const exported = (): Promise<Exported> =>
     writing.done().catch((error: unknown) => {
       throw ofQuery(error);
@@ -169,7 +144,7 @@ export async function exportToStream(
   if (format === 'db') throw new MirrorError('usage', 'A .db cannot go to standard output: name a file.');
   const rows = await streamOf(mirror, { ...what, format }, options);
   try {
-    await pipeline(rows.bytes, (chunks: AsyncIterable<unknown>) => inTurns(chunks, clock), stream, {
+    await pipeline(rows.bytes, (pieces: AsyncIterable<string | Uint8Array>) => inTurns(pieces, clock), stream, {
       end: false,
       signal,
     });
@@ -179,16 +154,21 @@ export async function exportToStream(
   }
 }
 
-/** Chunks that are written in one turn of the event loop. */
-const chunksPerTurn = 100;
+/** So many characters or bytes are written in one turn of the event loop. */
+const sizePerTurn = 65_536;
 
 /** Writes to terminals and pipes are synchronous: without a pause no signal would be handled before the end. */
-async function* inTurns(chunks: AsyncIterable<unknown>, clock: Pick<Clock, 'yield'>): AsyncGenerator {
+async function* inTurns(
+  pieces: AsyncIterable<string | Uint8Array>,
+  clock: Pick<Clock, 'yield'>,
+): AsyncGenerator<string | Uint8Array> {
   let written = 0;
-  for await (const chunk of chunks) {
-    yield chunk;
-    written += 1;
-    if (written % chunksPerTurn === 0) await clock.yield();
+  for await (const piece of pieces) {
+    yield piece;
+    written += piece.length;
+    if (written < sizePerTurn) continue;
+    await clock.yield();
+    written = 0;
   }
 }
 

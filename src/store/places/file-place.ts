@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { MirrorError } from '../../domain/errors.ts';
 import type { ProcessLock } from '../../domain/processes.ts';
 import type { Publication } from '../../settings/export-format.ts';
-import type { Exported } from '../export/export-process.ts';
+import type { Exported } from '../export/formats.ts';
 import { assertPublishable } from '../export/export-rows.ts';
 import { exportToFile, type ProcessOptions } from '../export/write-export.ts';
 import type { MirrorSizes, Place } from './place.ts';

@@ -2,7 +2,7 @@
 import type { MirrorError } from '../../domain/errors.ts';
 import type { ProcessesThere, ProcessLock, Roles, ServingProcess, Work } from '../../domain/processes.ts';
 import type { Publication } from '../../settings/export-format.ts';
-import type { Exported } from '../export/export-process.ts';
+import type { Exported } from '../export/formats.ts';
 import type { ExportedMirror, ProcessOptions } from '../export/write-export.ts';
 import type { DaemonEpoch, LeftRecord } from '../files/identity.ts';
 import type { Move } from '../files/moved.ts';

@@ -2,7 +2,7 @@
 import type { MirrorError } from '../../domain/errors.ts';
 import type { Roles, ServingProcess, Work, ProcessesThere } from '../../domain/processes.ts';
 import { formatByEnding, type Publication } from '../../settings/export-format.ts';
-import type { Exported } from '../export/export-process.ts';
+import type { Exported } from '../export/formats.ts';
 import { refuseLostColumns } from '../export/export-rows.ts';
 import { postgresRows } from '../export/postgres-rows.ts';
 import { exportToFile, type ProcessOptions, type RowsElsewhere, type ExportedMirror } from '../export/write-export.ts';

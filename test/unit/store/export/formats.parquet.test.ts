@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { describe, expect, it } from 'vitest';
-import type { ColumnKind } from '../../../../src/store/export/export-process.ts';
+import type { ColumnKind } from '../../../../src/store/export/formats.ts';
 import type { Cell } from '../../../../src/store/export/export-rows.ts';
 import { parquetOf } from '../../../../src/store/export/formats.ts';
 

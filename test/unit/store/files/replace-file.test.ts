@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemRandom } from '../../../../src/domain/clock.ts';
 import { copyMirror, exportToFile } from '../../../../src/store/export/write-export.ts';
-import { csvOf } from '../../../../src/store/export/formats.ts';
+import { inFormat } from '../../../../src/store/export/formats.ts';
 import type { Cell } from '../../../../src/store/export/export-rows.ts';
 import { SqliteDatabase } from '../../../../src/store/sqlite/database.ts';
 import { replaceFile, replacementFor } from '../../../../src/store/files/replace-file.ts';
@@ -197,7 +197,7 @@ describe('a spreadsheet of the mirror', () => {
       yield* names.map((name, index) => ['6BApk', BigInt(index + 1), name, 0n]);
     }
     const columns = ['account_id', 'vendorid', 'vendor_name', 'vis_state'].map((name) => ({ name, type: null }));
-    return await text(csvOf({ columns, rows: rows(), close: () => Promise.resolve() }));
+    return await text(inFormat({ columns, rows: rows() }, 'csv').bytes);
   }
 
   it('contains the view vendor_overview, with a header and a byte order mark', async () => {
