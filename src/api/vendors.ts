@@ -119,7 +119,7 @@ export class VendorsApi {
     const path = `${vendorsPath(this.#accountId)}/${vendorid}`;
     return this.#call(
       { family: 'vendors', method: 'GET', path, ...(priority && { priority }), signal, onStamp, retryLimits },
-      (answered) => assertAbout(vendorid, readVendor(answered, this.#excluded)),
+      (answered) => assertAbout(vendorid, readVendor(answered, this.#excluded, notReadById)),
     );
   }
 
@@ -139,6 +139,10 @@ export class VendorsApi {
     );
   }
 }
+
+/** Of a service that answers reads by id with its list. */
+const notReadById =
+  'If each read by id is answered so, set service.readOne to sweep: then vendors are read with the whole list.';
 
 /** The reading. @throws MirrorError where it is of another vendor, which would be stored under this vendor's id. */
 function assertAbout(vendorid: number, reading: VendorReading): VendorReading {

@@ -131,14 +131,31 @@ export function readVendorPage(
   return { stamp, servedAt, ...paging, perPage: paging.perPage ?? rows.length, rows, rejected };
 }
 
-/** Reads the answer to a read, create or edit of one vendor. @throws MirrorError as `readVendorPage`, and `row_unusable`. */
-export function readVendor({ bytes, stamp }: Answered, excluded = noFields): VendorReading {
+/**
+ * Reads the answer to a read, create or edit of one vendor, which may also be a list of it alone. An empty list does not say that there is none.
+ * @param remedy of a list in its place
+ * @throws MirrorError as `readVendorPage`, and `row_unusable`.
+ */
+export function readVendor({ bytes, stamp }: Answered, excluded = noFields, remedy?: string): VendorReading {
   parseSuccess(bytes);
-  const slices = sliceRecords(bytes, startOfText(bytes), ['response', 'result', 'bill_vendor']);
-  const [slice] = slices?.records ?? [];
-  if (!slice || slices?.array)
-    throw new MirrorError('answer_unreadable', 'The answer has no response.result.bill_vendor.');
+  const from = startOfText(bytes);
+  const slices =
+    sliceRecords(bytes, from, ['response', 'result', 'bill_vendor']) ??
+    listOf(sliceRecords(bytes, from, ['response', 'result', 'bill_vendors'])) ??
+    listOf(sliceRecords(bytes, from, ['response', 'result']));
+  if (!slices) throw new MirrorError('answer_unreadable', 'The answer has no response.result.bill_vendor.');
+  const [slice, ...others] = slices.records;
+  if (!slice || others.length > 0)
+    throw new MirrorError(
+      'answer_unreadable',
+      `The answer is a list of ${slices.records.length} vendors instead of one.`,
+      { remedy },
+    );
   return { stamp, row: new SlicedRow(idOf(slice, 'The vendor'), recordIn(bytes, slice), slice.members, excluded) };
+}
+
+function listOf(slices: Slices | undefined): Slices | undefined {
+  return slices?.array ? slices : undefined;
 }
 
 function recordIn(bytes: Uint8Array, { start, end }: RecordSlice): Uint8Array {

@@ -74,6 +74,21 @@ describe('the vendors of the client', () => {
     await expect(client.vendors.read(5)).rejects.toThrow('Asked for vendor 5, the service answered with vendor 6.');
   });
 
+  it('reads a vendor by id from a list of it alone, and names the setting where the list has others', async () => {
+    const retryLimits = { attempts: 1, firstWait: 0, maxWait: 0, totalWait: 0 };
+    const listOf = (...ids: number[]): Response =>
+      Response.json({ response: { result: { bill_vendors: ids.map((vendorid) => ({ vendorid })) } } });
+    const answers = [() => listOf(5), () => listOf(5, 6), () => listOf()];
+    const { client } = scriptedService(answers, { retryLimits });
+    expect((await client.vendors.read(5)).row.vendorid).toBe(5);
+    for (const count of [2, 0])
+      await expect(client.vendors.read(5)).rejects.toMatchObject({
+        code: 'answer_unreadable',
+        message: `The answer is a list of ${count} vendors instead of one.`,
+        remedy: expect.stringContaining('set service.readOne to sweep') as string,
+      });
+  });
+
   it('deletes, archives and restores by sending the state alone', async () => {
     const { client, sent } = scriptedService([one(7)]);
     await client.vendors.edit(7, { vis_state: 1 });

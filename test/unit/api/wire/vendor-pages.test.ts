@@ -249,10 +249,20 @@ describe('one vendor', () => {
     expect(row.vendor().vendor_name).toBe(bill_vendor['vendor_name']);
   });
 
+  it.each(['{"bill_vendor":[VENDOR]}', '{"bill_vendors":[VENDOR],"total":1}', '[VENDOR]'])(
+    'L5 is read from a list of it alone: %s',
+    (result) => {
+      const text = `{"response":{"result":${result.replace('VENDOR', '{"vendorid":1,"note":"x"}')}}}`;
+      const { row } = readVendor(answered(text));
+      expect([row.vendorid, row.raw]).toEqual([1, '{"vendorid":1,"note":"x"}']);
+    },
+  );
+
   it.each([
     ['an error', fixture('error-accounting-not-found'), 'not_found'],
     ['an error beside null', '{"response":{"errors":[{"errno":1003}],"result":{"bill_vendor":null}}}', 'access_denied'],
-    ['a list', '{"response":{"result":{"bill_vendor":[{"vendorid":1}]}}}', 'answer_unreadable'],
+    ['a list of two', '{"response":{"result":{"bill_vendors":[{"vendorid":1},{"vendorid":2}]}}}', 'answer_unreadable'],
+    ['an empty list', '{"response":{"result":{"bill_vendors":[]}}}', 'answer_unreadable'],
     ['nothing', '{"response":{"result":{}}}', 'answer_unreadable'],
     ['null', '{"response":{"result":{"bill_vendor":null}}}', 'answer_unreadable'],
     ['a record that is cut', '{"response":{"result":{"bill_vendor":{"vendorid":1,"ven', 'answer_unreadable'],
