@@ -313,18 +313,28 @@ interface Reload {
   readonly log: Log;
 }
 
+/** Keys that say which mirror is kept, and of which service. */
+const identifying = new Set(['database', 'databaseSchema', 'secrets', 'service.baseUrl']);
+
 /**
  * Accounts, connections and tokens are taken at once; other keys that changed are named, because they need a new start. Settings that are
- * wrong change nothing. Never throws.
+ * wrong change nothing, nor do those of another mirror or service: their accounts would be asked of this service with their tokens, and
+ * stored in this mirror. Never throws.
  */
 async function reload(call: Call, { daemon, started, inUse, log }: Reload): Promise<void> {
   try {
     const read = await loadSettings(call);
+    const keys = changedKeys(started, read);
+    const others = keys.filter((key) => identifying.has(key));
+    if (others.length > 0) {
+      const names = `${others.join(', ')} ${others.length === 1 ? 'has' : 'have'} changed`;
+      log.error({ keys }, `SIGHUP: ${names}, so nothing was taken from the settings; restart the daemon to use them`);
+      return;
+    }
     // The token of the built-in sandbox is not in the settings.
     const connections = inUse.sandbox === null ? read.connections : inUse.connections;
     await daemon.use({ ...read, connections });
     log.info('SIGHUP: settings and tokens were read again, callbacks are checked');
-    const keys = changedKeys(started, read);
     if (keys.length > 0)
       log.warn({ keys }, `SIGHUP: these settings have changed and need a restart: ${keys.join(', ')}`);
   } catch (error) {

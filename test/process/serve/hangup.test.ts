@@ -117,6 +117,30 @@ sandbox: { vendors: 5, seed: 1, churn: 0, records: odd }
     expect(await daemon.end()).toBe(0);
   });
 
+  it('takes nothing from the settings of another mirror or service', async () => {
+    const world = await testbed({ level: 'sandbox', vendors: 5, account: ['6BApk', 'other'] });
+    const at = await testbed({ level: 'program', service: world, listens: true });
+    const daemon = await at.serveUntilSwept();
+    const file = join(at.folder, 'mirror.yaml');
+    const text = readFileSync(file, 'utf8');
+    const elsewhere = text
+      .replace(/^accounts:.*$/m, "accounts: ['6BApk', 'other']")
+      .replace(world.token, 'token-of-another-service');
+    for (const [from, to, key] of [
+      [/^database:.*$/m, `database: ${join(at.folder, 'elsewhere.db')}`, 'database'],
+      [/baseUrl: .*?([,}\n])/, 'baseUrl: https://api.example.com$1', 'service.baseUrl'],
+    ] as const) {
+      writeFileSync(file, elsewhere.replace(from, to));
+      daemon.child.kill('SIGHUP');
+      await daemon.logged(`SIGHUP: ${key} has changed, so nothing was taken from the settings`);
+    }
+    writeFileSync(file, `${text}\nshutdownTimeout: 7s\n`);
+    daemon.child.kill('SIGHUP');
+    await daemon.logged('these settings have changed and need a restart: shutdownTimeout');
+    expect(await daemon.end()).toBe(0);
+    expect(daemon.stderr()).not.toMatch(/account other|did not accept the token/);
+  });
+
   it('changes nothing if the settings cannot be read', async () => {
     const at = await testbed({ level: 'program', service: { vendors: 5 }, listens: true });
     const daemon = await at.serveUntilSwept();
