@@ -11,7 +11,14 @@ import { hasCode, MirrorError } from '../domain/errors.ts';
 import { readSecretFile, readSettingsFile } from '../settings/file.ts';
 import { writableByOthers } from '../settings/permissions.ts';
 import { parseSettings, withKept, type Settings } from '../settings/parse.ts';
-import { fileAbove, impossiblePath, isMadeByOthers, isNotRegularFile, ownFileAt } from '../store/files/own-files.ts';
+import {
+  fileAbove,
+  impossiblePath,
+  isMadeByOthers,
+  isNotRegularFile,
+  ownFileAt,
+  placeToWrite,
+} from '../store/files/own-files.ts';
 import { keptAccountsOf, knownConnectionsOf } from '../store/places/place.ts';
 import { shellWord, type Call, type CommonOptions } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
@@ -148,7 +155,7 @@ function refuseClashes(name: string, { database, secrets, postgres, publish, rea
     ),
   ];
   const problems = named.flatMap(({ key, path, own }) => {
-    const what = ownFileAt(path, own);
+    const what = ownFileAt(path, own) ?? (key.startsWith('publish.') ? publishedTo(path, publish) : undefined);
     if (what !== undefined) return [`${key}: is ${what}; it should be another file`];
     const why = key.startsWith('publish.') ? undefined : impossiblePath(path);
     if (why !== undefined) return [`${key}: ${why}`];
@@ -161,6 +168,26 @@ function refuseClashes(name: string, { database, secrets, postgres, publish, rea
       'settings_invalid',
       [`${name} names files that cannot be used:`, ...new Set(problems)].join('\n  '),
     );
+}
+
+/**
+ * Which publication before that of this path is written to the same file, in words; undefined where none is. Each would take the other's for a
+ * file that was replaced, and write its own again, for ever.
+ */
+function publishedTo(path: string, publish: Settings['publish']): string | undefined {
+  const place = placeOf(path);
+  const first = publish.findIndex((one) => !('to' in one) && placeOf(one.path) === place);
+  const isEarlier = place !== undefined && publish[first] !== undefined && publish[first].path !== path;
+  return isEarlier ? `the file of publish.${first}.path` : undefined;
+}
+
+/** Undefined where it cannot be written, which its publication reports. */
+function placeOf(path: string): string | undefined {
+  try {
+    return placeToWrite(path);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whoever may change a command, a script or file that it is given, or the settings that name it, may have everything that this user has. */

@@ -159,7 +159,22 @@ function combinedProblems(settings: Shaped): Problem[] {
     problems.push({ path: ['admin', 'token'], remedy: 'should be set if admin.host is not this machine' });
   if (!isLoopback(admin.host) && hasWeakToken(admin))
     problems.push({ path: ['admin', 'token'], remedy: `${strongToken}, if admin.host is not this machine` });
+  const { listener } = settings;
+  if (settings.roles.includes('listen') && isSameAddress(listener, admin))
+    problems.push({ path: ['admin', 'port'], remedy: 'should be another port than listener.port' });
   return [...problems, ...connectionProblems(settings), ...publicationProblems(settings.publish)];
+}
+
+/** Whether two servers cannot both listen. Port 0 is any that is free. */
+function isSameAddress(one: Address, other: Address): boolean {
+  const isShared =
+    one.host === other.host || [one.host, other.host].some((host) => host === '0.0.0.0' || host === '::');
+  return one.port !== 0 && one.port === other.port && isShared;
+}
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
 }
 
 /** What `admin.token` should be; where only this machine reaches the port, it need not. */

@@ -4,7 +4,7 @@
  */
 import { isIP } from 'node:net';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { z } from 'zod';
 import { parseDuration } from '../domain/duration.ts';
 import { eventsInstead } from '../domain/events.ts';
@@ -20,6 +20,8 @@ import { exportFormats, formatByEnding, type Publication } from './export-format
 export function pathInstead(value: string): string | undefined {
   if (value.trim() !== value) return 'a path: without blanks at its beginning and its end';
   if (/(^|\/)\.{0,2}$/.test(value)) return 'a path of a file: without a slash or dots at its end';
+  if (value.startsWith('~/') && !isAbsolute(homedir()))
+    return 'a path without ~/, because HOME in the environment of this process is no absolute path';
   if (value === '~' || /^~[^/]/.test(value)) return 'a path: only a leading ~/ means a home folder, that of this user';
   if (/(^|\/)\$/.test(value)) return 'a path: an environment variable is written ${NAME}';
   if (/^:|^file:|^[a-z][a-z\d+.-]+:\/\//i.test(value))

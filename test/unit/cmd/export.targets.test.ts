@@ -151,6 +151,11 @@ describe('settings', () => {
       /publish\.0\.path: is a file that belongs to the secrets file/,
     ],
     ['publish: [{ path: DIR/mirror.yaml, format: db }]', /publish\.0\.path: is one of the settings files/],
+    [
+      'publish: [{ path: DIR/a.csv }, { path: DIR/sub/../a.csv }]',
+      /publish\.1\.path: is the file of publish\.0\.path; it should be another file/,
+    ],
+    ['publish: [{ path: DIR/a.csv }, { path: DIR/to-a.csv }]', /publish\.1\.path: is the file of publish\.0\.path/],
     ['publish: [{ path: copies/, format: db }]', /publish\.0\.path: should be a path of a file: without a slash/],
     ['publish: [{ path: /dev/null, format: db }]', /publish\.0\.path: is not a regular file/],
     ['database: /dev/null', /database: is not a regular file/],
@@ -166,6 +171,7 @@ describe('settings', () => {
     mkdirSync(at('sub'));
     writeFileSync(at('token'), 'a-token');
     symlinkSync(settings, at('link.yaml'));
+    symlinkSync('a.csv', at('to-a.csv'));
     symlinkSync('loop.db', at('sub/loop.db'));
     writeFileSync(
       settings,

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseSettings, type Settings } from '../../../src/settings/parse.ts';
 import { packageRoot } from '../../support/mirror-file.ts';
 
@@ -43,6 +43,15 @@ describe.each(places)('L33 %s', (key, settings, found) => {
     const [, rest = ''] = /~\/([^"]*)/.exec(path) ?? [];
     expect(found(parse(settings(path)))).toBe(join(homedir(), rest));
   });
+
+  it.each(['', 'relative'])(
+    '~/a.db is refused where HOME is "%s", and would be below the working directory',
+    (home) => {
+      onTestFinished(() => void vi.unstubAllEnvs());
+      vi.stubEnv('HOME', home);
+      expect(() => parse(settings('~/a.db'))).toThrow(key === 'service.auth' ? key : 'a path without ~/, because HOME');
+    },
+  );
 
   it.each(['data/a.db', '/srv/a.db', './~/a.db', 'a~b.db', 'a$b.db', 'c:d.db', '${DATA}/a.db'])(
     '%s is a path',

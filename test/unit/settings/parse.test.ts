@@ -161,6 +161,27 @@ it.each(['99999999999d', '36501d', '1e3d', `${'9'.repeat(400)}s`])(
   },
 );
 
+describe('admin.port', () => {
+  it.each([
+    ['127.0.0.1', '127.0.0.1'],
+    ['0.0.0.0', '127.0.0.1'],
+    ['::', '127.0.0.1'],
+  ])('is another one than that of the listener on %s where admin.host is %s', (host, adminHost) => {
+    const ports = (listener: number, admin: number): object => ({
+      ...usual,
+      listener: { host, port: listener },
+      admin: { host: adminHost, port: admin },
+    });
+    expect(problems(ports(8787, 8787))).toContain('admin.port: should be another port than listener.port');
+    expect(problems(ports(8787, 8788))).toBe('nothing');
+    expect(problems(ports(0, 0))).toBe('nothing');
+  });
+
+  it('may be the same on another address of this machine', () => {
+    expect(problems({ ...usual, listener: { host: '192.0.2.7', port: 80 }, admin: { port: 80 } })).toBe('nothing');
+  });
+});
+
 describe('L58 admin.token', () => {
   const guessed = [
     'a',
