@@ -234,11 +234,24 @@ function remedyFor(code: string, proxy: string | undefined): string | undefined 
   return byCause[code];
 }
 
-/** A `service_unreachable` for whatever fetch threw. The original error is not kept, because it may contain headers. */
+/** How codes of a parser begin that could not read the head of an answer. */
+const notHttp = 'HPE_';
+
+/**
+ * A `service_unreachable` for whatever fetch threw, or an `answer_unreadable` where something answered, but not in HTTP. The original error is
+ * not kept, because it may contain headers.
+ */
 export function unreachable(host: string, error: unknown): MirrorError {
   const code = networkCode(error);
   const proxy = error instanceof ProxyFault ? error.proxy : undefined;
   const where = proxy === undefined ? host : `${host} through the proxy ${proxy}`;
+  if (code.startsWith(notHttp)) {
+    const what = code === 'HPE_HEADER_OVERFLOW' ? 'larger headers than HTTP programs take' : 'what is not correct HTTP';
+    return new MirrorError('answer_unreadable', `${where} answered with ${what} (${code}).`, {
+      remedy:
+        'Check the port and the path in service.baseUrl. If they are right, ask whoever runs the service, or a proxy before it.',
+    });
+  }
   const attempts = attemptsOf(error);
   const each = attempts.map(({ address, code }) => `${address}: ${wordsFor(code)}`).join('; ');
   return new MirrorError('service_unreachable', `Could not reach ${where}: ${each || wordsFor(code)}.`, {
@@ -252,6 +265,7 @@ function wordsFor(code: string): string {
   const status = tunnelRefused.exec(code)?.[1];
   if (status === '407') return 'the proxy requires a user name and a password (407)';
   if (status !== undefined) return `the proxy made no connection to it and answered ${status}`;
+  if (/^(ERR_SSL_|EPROTO$)/.test(code)) return `it does not speak TLS as this program does (${code})`;
   return beforeConnection[code] ?? onConnection[code] ?? `the connection failed${code && ` (${code})`}`;
 }
 

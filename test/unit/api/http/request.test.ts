@@ -291,10 +291,23 @@ describe('A32 a failed connection is named', () => {
   });
 
   it.each([
+    ['hello\r\n\r\n', /answered with what is not correct HTTP \(HPE_INVALID_\w+\)\.$/],
+    ['HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 2\r\n\r\n{}', /what is not correct HTTP \(HPE_\w+\)\.$/],
+    [
+      `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`,
+      /larger headers than HTTP programs take \(HPE_HEADER_OVERFLOW\)\.$/,
+    ],
+  ])('but not where something answered in another way than HTTP: %#', async (answer, words) => {
+    const error = await failureOf(get(await raw(answer, (socket) => socket.end())));
+    expect(error).toMatchObject({ code: 'answer_unreadable', message: expect.stringMatching(words) as string });
+  });
+
+  it.each([
     ['ENOTFOUND', 'its name is unknown to the name server'],
     ['EAI_AGAIN', 'the name server does not answer'],
     ['CERT_HAS_EXPIRED', 'its TLS certificate has expired (or the clock of this machine is wrong)'],
     ['ERR_TLS_CERT_ALTNAME_INVALID', 'its TLS certificate is for another name'],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', 'it does not speak TLS as this program does (ERR_SSL_WRONG_VERSION_NUMBER)'],
     ['ESOMETHING', 'the connection failed (ESOMETHING)'],
   ])('when it failed by %s', async (code, words) => {
     intercept('https://api.service.example', () => broken(code));
