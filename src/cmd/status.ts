@@ -35,12 +35,13 @@ import {
 } from '../store/reports/owed.ts';
 import type { ReportedRun } from '../store/runs.ts';
 import type { Snapshot } from '../store/sql/statement.ts';
+import { lockHolder, lockRemedy } from '../store/sqlite/lock-holder.ts';
 import { loadSettings } from './load-settings.ts';
 import { mirrorFacts } from './mirror-facts.ts';
 import { noticeNothingMirrored, openMirror } from './open-mirror.ts';
 import { withSettings, type CommandHandler } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
-import { print } from './terminal/print.ts';
+import { print, printNotice } from './terminal/print.ts';
 import { table } from './terminal/table.ts';
 import { facts as factLines, heading, paragraph, visible } from './terminal/text.ts';
 import { verdictLine } from './terminal/verdict-line.ts';
@@ -73,6 +74,12 @@ export const status: CommandHandler<{ readonly all?: boolean }> = async (call) =
         health,
         await mirror.query((snapshot) => totalsOf(snapshot, health)),
         options.all === true,
+      );
+    const holder = mirror && !settings.postgres ? lockHolder(settings.database) : undefined;
+    if (holder && !holder.isOurs && !options.json)
+      printNotice(
+        context,
+        `${holder.who} is writing to the mirror: until it ends, nothing else can. ${lockRemedy(holder)}`,
       );
   } finally {
     await mirror?.close();

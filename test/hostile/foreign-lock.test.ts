@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { SqliteError } from '../../src/store/sqlite/driver.ts';
 import { driverFolder } from '../../src/store/sqlite/driver-package.ts';
+import { catalogued } from '../../src/store/sqlite/sqlite-errors.ts';
 import { packageRoot } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
 import { deliver, introduce, quietDaemon, watch } from '../power/tapped.ts';
@@ -11,8 +13,8 @@ import { until } from '../support/testbed/daemon-process.ts';
 import { ended } from '../support/testbed/program.ts';
 import { testbed } from '../support/testbed.ts';
 
-/** Another program takes the write lock of the file. @returns how to make it let go. */
-async function lock(path: string): Promise<() => Promise<void>> {
+/** Another program takes the write lock of the file. @returns how to make it let go, and who it is. */
+async function lock(path: string): Promise<(() => Promise<void>) & { readonly who: string }> {
   const program = `const sqlite = new (require(${JSON.stringify(driverFolder)}))(${JSON.stringify(path)});
     sqlite.exec('BEGIN IMMEDIATE');
     console.log('locked');
@@ -20,10 +22,11 @@ async function lock(path: string): Promise<() => Promise<void>> {
   const child = spawn(process.execPath, ['-e', program], { cwd: packageRoot });
   onTestFinished(() => void child.kill('SIGKILL'));
   await once(child.stdout, 'data');
-  return async () => {
+  const release = async (): Promise<void> => {
     child.stdin.write('go\n');
     await once(child, 'exit');
   };
+  return Object.assign(release, { who: `${basename(process.execPath)} (process ${child.pid})` });
 }
 
 /** Whether a process has a file open. */
@@ -76,6 +79,27 @@ describe('a program that holds the write lock', () => {
     await once(daemon, 'exit');
     expect(at.query('SELECT user_id FROM deliveries ORDER BY user_id').map((row) => row['user_id'])).toEqual([1, 5, 6]);
   });
+
+  it.skipIf(isMissing(existsSync('/proc/locks') ? undefined : 'there is no /proc/locks'))(
+    'F4 is named by an error and by `status`, with what to do, until it lets go',
+    async () => {
+      const line = await testbed({ level: 'command' });
+      await line.fill({});
+      const busy = new SqliteError('database is locked', 'SQLITE_BUSY');
+      expect(catalogued(busy, line.database)).toMatchObject({
+        message: expect.stringContaining('by another') as string,
+      });
+      const release = await lock(line.database);
+      expect(catalogued(busy, line.database)).toMatchObject({
+        message: `${line.database}: the database stayed locked by ${release.who} (SQLITE_BUSY).`,
+        remedy: expect.stringContaining('COMMIT or ROLLBACK') as string,
+      });
+      const said = `${release.who} is writing to `;
+      expect((await line.run('status')).stderr).toContain(said);
+      await release();
+      expect((await line.run('status')).stderr).toBe('');
+    },
+  );
 
   it.skipIf(isMissing(existsSync('/proc/self/fd') ? undefined : 'there is no /proc'))(
     'F4 is waited for by a pull, which then is complete',

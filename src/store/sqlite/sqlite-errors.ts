@@ -3,6 +3,7 @@ import { RefusedValue } from '../sql/database.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { forbiddenText, isDiskFull, localDisk } from './file-systems.ts';
 import { SqliteError, type Sqlite } from './driver.ts';
+import { lockHolder, lockRemedy } from './lock-holder.ts';
 
 /** Whether another connection holds the lock. */
 export function isBusy(error: unknown): boolean {
@@ -50,7 +51,11 @@ export function catalogued(error: unknown, path: string): unknown {
   if (!(error instanceof SqliteError)) return error;
   const say = (code: ConstructorParameters<typeof MirrorError>[0], what: string): MirrorError =>
     new MirrorError(code, `${path}: ${what} (${error.code}).`, { cause: error });
-  if (isBusy(error)) return say('database_locked', 'the database stayed locked by another program');
+  if (isBusy(error)) {
+    const holder = lockHolder(path);
+    const message = `${path}: the database stayed locked by ${holder?.who ?? 'another program'} (${error.code}).`;
+    return new MirrorError('database_locked', message, { cause: error, remedy: holder && lockRemedy(holder) });
+  }
   // A full disk has no room for the memory that connections share either.
   if (error.code === 'SQLITE_FULL' || (error.code.startsWith('SQLITE_IOERR') && isDiskFull(path)))
     return say('disk_full', 'the disk is full');
