@@ -222,10 +222,10 @@ describe('doctor', () => {
     [
       'unsigned',
       'x-other came instead',
-      /60 requests were refused .*without a signature.*x-other came/,
+      /60 requests to the callback address were refused: without a signature.*x-other came/,
       'signatureHeader',
     ],
-    ['too_large', null, /60 requests were refused .*larger than any delivery/, 'the proxy'],
+    ['too_large', null, /60 requests to the callback address were refused: larger than any delivery/, 'the proxy'],
   ])('L23 reports refused deliveries, such as %s ones, and what to do', async (outcome, detail, message, remedy) => {
     const line = await testbed({ level: 'command', service: {}, settings: freePorts });
     const [first_at, last_at] = [3_630_000, 61_000].map((ms) => timestamp(line.clock.now() - ms)) as [string, string];
