@@ -216,7 +216,12 @@ export async function sendOnce<T>(attempt: Attempt, read: (answered: Answered) =
       reserved.end(late);
       leave();
     }
-    slowDown(answer, windows, dependencies.clock);
+    const pause = slowDown(answer, windows, dependencies.clock);
+    if (pause >= noticeable && rate.isToTell(dependencies.clock.monotonic()))
+      dependencies.log.warn(
+        { account: attempt.accountId, wait: Math.round(pause) },
+        `waiting for ${inWords(pause)}: the service says that its limit is used up, maybe by other programs with this access`,
+      );
     refuseOldCopy(answer, attempt);
     const removed = call.method === 'DELETE' && attempt.again && answer.status === 404;
     const bytes = removed ? new Uint8Array() : accepted(answer, dependencies.clock);
@@ -386,13 +391,15 @@ function withRetryAfter(error: MirrorError, wait: number | undefined): MirrorErr
 /**
  * When the service reports that a limit is used up, maybe by other programs of the same person, all requests of the narrowest window wait.
  * `Retry-After` stands on every answer, and counts only where the service refused.
+ * @returns for how long they wait, in milliseconds; 0 where the service refused, and the repetition of this request says so.
  */
-function slowDown({ status, headers }: Answer, windows: readonly LimitedWindow[], clock: Clock): void {
-  if (headers.get('x-ratelimit-remaining')?.trim() !== '0') return;
+function slowDown({ status, headers }: Answer, windows: readonly LimitedWindow[], clock: Clock): number {
+  if (headers.get('x-ratelimit-remaining')?.trim() !== '0') return 0;
   const now = clock.now();
   const isRefused = status === 429 || status === 503;
   const wait = (isRefused ? retryAfter(headers, now) : undefined) ?? untilReset(headers, now);
-  windows[0]?.limiter.pause(wait ?? (isRefused ? Infinity : 0));
+  const paused = windows[0]?.limiter.pause(wait ?? (isRefused ? Infinity : 0)) ?? 0;
+  return isRefused ? 0 : paused;
 }
 
 function withoutSecrets(error: MirrorError, secrets: readonly (Secret | undefined)[]): MirrorError {

@@ -132,11 +132,14 @@ export class RateLimiter {
   /**
    * Stops requests for `ms` milliseconds, at most a minute: the service says that there are too many, or, for those of a priority and lower
    * ones, the mirror does.
+   * @returns for how long, in milliseconds
    */
-  pause(ms: number, from: Priority = 'prompt'): void {
-    const until = this.#clock.monotonic() + Math.min(ms, longestPause);
+  pause(ms: number, from: Priority = 'prompt'): number {
+    const length = Math.min(ms, longestPause);
+    const until = this.#clock.monotonic() + length;
     for (const priority of priorities.slice(priorities.indexOf(from)))
       this.#pausedUntil[priority] = Math.max(this.#pausedUntil[priority], until);
+    return length;
   }
 
   #admit(): void {

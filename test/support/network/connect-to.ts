@@ -21,13 +21,14 @@ export interface Connection {
 /** What a client is given, and its rates. */
 export type Changes = Partial<ApiDependencies & ApiSettings> & {
   readonly rateLimit?: { readonly all: Rate; readonly post: Rate; readonly callbacks: Rate };
+  readonly isCommand?: boolean;
 };
 
 /** By default waits neither for its rate nor between attempts. */
 export function connectTo({ baseUrl, account, token }: Connection, changes: Changes = {}): ServiceClient {
   const free = { requests: 100_000, per: 1_000 };
-  const { clock = systemClock, rateLimit = { all: free, post: free, callbacks: free } } = changes;
-  const rate = new ConnectionRate('default', rateLimit, clock);
+  const { clock = systemClock, rateLimit = { all: free, post: free, callbacks: free }, isCommand } = changes;
+  const rate = new ConnectionRate('default', rateLimit, clock, { isCommand });
   let readSeq = 0;
   return connect(
     {

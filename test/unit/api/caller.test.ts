@@ -219,6 +219,24 @@ describe('retries', () => {
     expect(sent.map(({ at }) => at)).toEqual([0, wait]);
   });
 
+  it('L99 and a command says so, once a minute: a person waits for it', async () => {
+    const lines: string[] = [];
+    const log = createLog('info', { write: (line) => void lines.push(line) });
+    const used = (reset: number): Response =>
+      json(oneVendor, 200, {
+        'x-ratelimit-remaining': '0',
+        'x-ratelimit-reset': String(reset),
+        date: new Date(1_000_000).toUTCString(),
+      });
+    for (const isCommand of [true, false]) {
+      const { client } = scriptedService([used(1030), used(1020), used(1001), one(5)], { log, isCommand });
+      for (let call = 0; call < 4; call++) await client.vendors.read(5);
+    }
+    expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+      { account: '6BApk', wait: 30_000, msg: expect.stringContaining('waiting for 30 s: the service says') as string },
+    ]);
+  });
+
   it('L99 where POSTs are used up, only they wait; GETs go on', async () => {
     const date = new Date(1_000_000).toUTCString();
     const used = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1030', date };
