@@ -72,6 +72,8 @@ export async function mirrorFacts(
   const trouble =
     otherService(service, settings.service, database) ??
     (settings.postgres ? undefined : troubleOfFile(database, { isThere: mirror !== undefined, free })) ??
+    // A lock matters where a daemon has to store deliveries.
+    (startedAt === null ? undefined : mirror?.heldLock()) ??
     null;
   const targetNames = notify.map(({ name }) => name);
   return {

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { Clock } from '../domain/clock.ts';
+import type { MirrorError } from '../domain/errors.ts';
 import type { ProcessesThere } from '../domain/processes.ts';
 import type { PostgresStore } from '../settings/parse.ts';
 import type { Exported } from './export/formats.ts';
@@ -10,7 +11,7 @@ import { processesAt } from './files/locks.ts';
 import { moveOf, type Move } from './files/moved.ts';
 import { noteDamage, resolvedPath } from './files/own-files.ts';
 import type { ReadPlace } from './places/place.ts';
-import { SqliteDatabase, type DatabaseOptions } from './sqlite/database.ts';
+import { lockHeldAt, SqliteDatabase, type DatabaseOptions } from './sqlite/database.ts';
 import { readMigrations, type Migration } from './sqlite/migrate.ts';
 import { faultsOf, isCausedByDamage } from './sqlite/sqlite-errors.ts';
 import type { Query } from './sql/statement.ts';
@@ -59,6 +60,11 @@ export class Reader {
   /** As `ReadPlace.faults`. */
   faults(): Promise<string[]> {
     return this.#place.faults();
+  }
+
+  /** As `ReadPlace.heldLock`. */
+  heldLock(): MirrorError | undefined {
+    return this.#place.heldLock();
   }
 
   /** The processes that use the mirror now. */
@@ -110,6 +116,10 @@ class FileReadPlace implements ReadPlace {
 
   faults(): Promise<string[]> {
     return this.database.read(() => faultsOf(this.database.sqlite));
+  }
+
+  heldLock(): MirrorError | undefined {
+    return lockHeldAt(this.database.path);
   }
 
   processes(): Promise<ProcessesThere> {

@@ -68,6 +68,8 @@ export interface ReadPlace {
   sizes(): Promise<Pick<MirrorSizes, 'databaseBytes' | 'walBytes'>>;
   /** The result of the engine's check of what is stored; empty where it is sound, or the engine has none. */
   faults(): Promise<string[]>;
+  /** The error of a write that another program keeps from beginning; undefined where it can begin, and where that cannot be tried. */
+  heldLock(): MirrorError | undefined;
   processes(): Promise<ProcessesThere>;
 }
 

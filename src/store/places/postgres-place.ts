@@ -154,6 +154,10 @@ export class PostgresReadPlace implements ReadPlace {
     return Promise.resolve([]);
   }
 
+  heldLock(): undefined {
+    return undefined;
+  }
+
   processes(): Promise<ProcessesThere> {
     return this.database.readOne(() => processesThere(this.database.connection));
   }

@@ -330,6 +330,24 @@ function lockRetryDelay(tries: number, random: Random): number {
   return tries <= quickTries ? 1 + 2 * random.fraction() : 10 + 40 * random.fraction();
 }
 
+/**
+ * The error of a write at `path` that another program keeps from beginning; undefined where it can begin, and where this user may not write.
+ * Asks by a connection of its own, which changes nothing.
+ */
+export function lockHeldAt(path: string): MirrorError | undefined {
+  let sqlite: Sqlite | undefined;
+  try {
+    sqlite = connectWriter(path, shortLockWait);
+    sqlite.exec('BEGIN IMMEDIATE; ROLLBACK');
+    return undefined;
+  } catch (error) {
+    const met = catalogued(error, path);
+    return met instanceof MirrorError && met.code === 'database_locked' ? met : undefined;
+  } finally {
+    sqlite?.close();
+  }
+}
+
 /** Whether an earlier version made the file. */
 function isOlder(sqlite: Sqlite, migrations: readonly Migration[]): boolean {
   return sqlite.pragma('user_version', { simple: true }) !== 0 && isBehind(sqlite, migrations);
