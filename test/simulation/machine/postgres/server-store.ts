@@ -50,7 +50,8 @@ export class ServerStore implements WorldStore, Server {
     this.#options = options;
     this.#store = { ...storeAt(address, `world_${process.pid}_${++worlds}`), secretsKeyFile };
     this.#sessions = new Sessions(seededRandom(seedOf(seed, 'sessions')));
-    const reader = (schema: string): Reader => new ServerReader(address, schema, () => this.#sessions.version);
+    const reader = (schema: string): Reader =>
+      new ServerReader(address, schema, () => this.#sessions.schema(schema).version);
     this.#readers = { mirror: reader(this.#store.schema), secrets: reader(this.#store.secretsSchema) };
   }
 

@@ -4,6 +4,10 @@
  * same one again. A transaction that would wait for the writers' lock of another one is not sent before that has ended.
  *
  * At the edges of a transaction its process may die, or its connection be cut, on either side of COMMIT.
+ *
+ * A program asks most things again before anything has changed, and only these sessions change a schema. So a transaction that reads is
+ * answered from memory while the server would answer as it did before, and begins at the server with the first question that it was not asked
+ * before. What it was answered is one state of the schema: where it has not begun at the server, nobody commits there before it ends.
  */
 import { once } from 'node:events';
 import type pg from 'pg';
@@ -26,14 +30,41 @@ const loading = 4;
 /** A transaction that is open and asks nothing for so many turns waits for something else. */
 const mostIdleTurns = 20_000;
 
+/** The server may answer these otherwise although no transaction has changed anything that counts. */
+const everNew = /\bsimulation\.|\bpg_|\b_processes\b/;
+
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-export class Sessions {
+/** One schema, and what the server said of it since it changed last. */
+class Schema {
   /** Rises with each transaction that may have changed something. */
   version = 0;
+  readonly #answers = new Map<string, pg.QueryResult>();
+
+  changed(): void {
+    this.version += 1;
+    this.#answers.clear();
+  }
+
+  /** @param since the version that was asked */
+  learn(asked: Asked, answer: pg.QueryResult, since: number): void {
+    if (since === this.version && !everNew.test(asked.text)) this.#answers.set(keyOf(asked), answer);
+  }
+
+  answerTo(asked: Asked): pg.QueryResult | undefined {
+    const known = this.#answers.get(keyOf(asked));
+    // Whoever asks may change the rows that they get.
+    return known && { ...known, rows: known.rows.map((row: object) => ({ ...row })) };
+  }
+}
+
+const keyOf = ({ text, values }: Asked): string => (values ? text + JSON.stringify(values) : text);
+
+export class Sessions {
   /** Processes that are about to start. */
   starting = 0;
   readonly #open = new Set<Session>();
+  readonly #schemas = new Map<string, Schema>();
   readonly #random: SeededRandom;
   #speaking: Promise<void> | undefined;
   /** Of sessions that speak, also those that are no longer waited for: until they are answered. */
@@ -42,6 +73,12 @@ export class Sessions {
 
   constructor(random: SeededRandom) {
     this.#random = random;
+  }
+
+  schema(name: string): Schema {
+    const schema = this.#schemas.get(name) ?? new Schema();
+    this.#schemas.set(name, schema);
+    return schema;
   }
 
   opened(options: Omit<SessionOptions, 'all'>): Session {
@@ -68,7 +105,8 @@ export class Sessions {
       this.#isPlanned = false;
       if (this.#speaking) return;
       const locks = new Map([...this.#open].map((session) => [session.lock, session]));
-      const ready = [...this.#open].filter((session) => session.isReady(locks));
+      const shown = new Set([...this.#open].map((session) => session.shown));
+      const ready = [...this.#open].filter((session) => session.isReady(locks, shown));
       if (ready.length === 0) return;
       const next = ready.length === 1 ? ready[0]! : this.#random.pick(ready);
       let timer: NodeJS.Timeout | undefined;
@@ -139,6 +177,12 @@ export class Session implements Connected {
   readonly #options: SessionOptions;
   readonly #jobs: Job[] = [];
   #isWriting = false;
+  #schema: Schema | undefined;
+  /** Its BEGIN, while all that it asked since was answered from memory. */
+  #unsent: (() => Promise<unknown>) | undefined;
+  #isShown = false;
+  /** The version of the schema that it reads. */
+  #since = 0;
   /** Whether its transaction may change what oracles look at; that a process is there, none of them asks. */
   #changes = false;
   /** Waits for a moment of the timeline. */
@@ -159,10 +203,17 @@ export class Session implements Connected {
     return this.#jobs.length > 0 && !this.#isAsleep;
   }
 
-  /** @param locks who has which writers' lock */
-  isReady(locks: ReadonlyMap<string | undefined, Session>): boolean {
+  /** The schema that it is shown from memory. */
+  get shown(): Schema | undefined {
+    return this.#unsent && this.#isShown ? this.#schema : undefined;
+  }
+
+  /** @param locks who has which writers' lock @param shown schemas that somebody is shown from memory */
+  isReady(locks: ReadonlyMap<string | undefined, Session>, shown: ReadonlySet<Schema | undefined>): boolean {
     if (this.#isSpeaking || !this.isWaiting) return false;
-    const wanted = writersLockIn(this.#jobs[0]!.asked.text);
+    const { text } = this.#jobs[0]!.asked;
+    if (text === 'COMMIT' && this.#changes && shown.has(this.#schema)) return false;
+    const wanted = writersLockIn(text);
     return wanted === undefined || (locks.get(wanted) ?? this) === this;
   }
 
@@ -183,16 +234,19 @@ export class Session implements Connected {
   async speak(): Promise<void> {
     if (this.#fallsAsleep()) return;
     this.#isSpeaking = true;
-    const handing = await Promise.all(
-      this.#jobs.splice(0, this.#untilNextBegin()).map(async (job) => {
-        try {
-          const answer = await this.#carriedOut(job);
-          return () => job.resolve(answer);
-        } catch (error) {
-          return () => job.reject(error);
-        }
-      }),
-    );
+    const { stream } = this.#options.client.connection;
+    // All of it leaves at once.
+    stream.cork();
+    const carriedOut = this.#jobs.splice(0, this.#untilNextBegin()).map(async (job) => {
+      try {
+        const answer = await this.#carriedOut(job);
+        return () => job.resolve(answer);
+      } catch (error) {
+        return () => job.reject(error);
+      }
+    });
+    stream.uncork();
+    const handing = await Promise.all(carriedOut);
     this.#isSpeaking = false;
     // What it waits for, a dead process never gets.
     if (this.user.clock.alive) for (const hand of handing) hand();
@@ -207,14 +261,16 @@ export class Session implements Connected {
 
   /** The connection is cut; the server undoes what is not committed. */
   destroy(): void {
-    const { connection } = this.#options.client as unknown as { readonly connection: { stream: { destroy(): void } } };
-    connection.stream.destroy();
+    this.#options.client.connection.stream.destroy();
     this.#end();
   }
 
   #end(): void {
-    this.lock = undefined;
+    this.lock = this.#unsent = undefined;
     this.#hasEnded = true;
+    // Its COMMIT may be under way.
+    if (this.#changes) this.#schema?.changed();
+    this.#changes = false;
     const left = this.#jobs.splice(0);
     if (this.user.clock.alive) for (const { reject } of left) reject(terminated());
     this.#options.all.ended(this);
@@ -248,17 +304,47 @@ export class Session implements Connected {
     return true;
   }
 
+  #begins(text: string): void {
+    this.#schema = this.#options.all.schema(/ search_path TO "([^"]+)"/.exec(text)?.[1] ?? '');
+    this.#isWriting = !text.includes('READ ONLY');
+    this.#changes = this.#isShown = false;
+    this.#since = this.#schema.version;
+  }
+
+  /** What a transaction that reads is answered without the server; where that has to be asked, the transaction begins there first. */
+  #fromMemory({ asked, send }: Pick<Job, 'asked' | 'send'>): unknown {
+    if (asked.text.startsWith('BEGIN')) {
+      // A connection that is new is told about itself.
+      if (asked.text.includes('pg_backend_pid')) return undefined;
+      this.#unsent = () => send(asked);
+      return [];
+    }
+    const begin = this.#unsent;
+    if (!begin) return undefined;
+    const known = isEnd(asked.text) ? {} : this.#schema?.answerTo(asked);
+    if (known) {
+      this.#isShown = true;
+      if (isEnd(asked.text)) this.#unsent = undefined;
+      return known;
+    }
+    this.#unsent = undefined;
+    this.#since = this.#schema?.version ?? 0;
+    // If it fails, so does what is asked behind it.
+    begin().catch(() => undefined);
+    return undefined;
+  }
+
   /** Begins at once. */
   async #carriedOut({ asked, send }: Job): Promise<unknown> {
     const { text } = asked;
     const [isBegin, isCommit] = [text.startsWith('BEGIN'), text === 'COMMIT'];
-    if (isBegin) {
-      this.#isWriting = !text.includes('READ ONLY');
-      this.#changes = false;
-    } else if (!/^\s*select\b|^COMMIT$|\b_processes\b/i.test(text)) this.#changes = true;
+    if (isBegin) this.#begins(text);
+    else if (this.#isWriting && !/^\s*select\b|^COMMIT$|\b_processes\b/i.test(text)) this.#changes = true;
     const isEdge = this.#isWriting && (isBegin || isCommit);
     if (isEdge) this.#comeTo('beforeCommit');
-    const { troubles, timeline, all } = this.#options;
+    const known = this.#isWriting ? undefined : this.#fromMemory({ asked, send });
+    if (known) return known;
+    const { troubles, timeline } = this.#options;
     if (isCommit && this.#isWriting && timeline.now < troubles.fullUntil) {
       await send({ text: 'ROLLBACK' });
       this.lock = undefined;
@@ -266,9 +352,13 @@ export class Session implements Connected {
     }
     const answer = await send(asked);
     if (isBegin) this.lock = writersLockIn(text);
-    if (!isCommit && text !== 'ROLLBACK') return answer;
+    if (!isEnd(text)) {
+      if (!isBegin && !this.#isWriting) this.#schema?.learn(asked, answer as pg.QueryResult, this.#since);
+      return answer;
+    }
     this.lock = undefined;
-    if (this.#changes) all.version += 1;
+    if (this.#changes) this.#schema?.changed();
+    this.#changes = false;
     if (isEdge && this.#comeTo('afterCommit')) {
       // The driver hears of it before whoever waits for the answer.
       if (this.user.clock.alive) await once(this.#options.client, 'end');
@@ -288,6 +378,10 @@ export class Session implements Connected {
 /** The name of the writers' lock that a transaction takes first. */
 function writersLockIn(text: string): string | undefined {
   return /hashtextextended\('(vendor-mirror writes [^']+)'/.exec(text)?.[1];
+}
+
+function isEnd(text: string): boolean {
+  return text === 'COMMIT' || text === 'ROLLBACK';
 }
 
 /** An error as the driver throws it. */
