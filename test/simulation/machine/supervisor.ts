@@ -18,6 +18,8 @@ export interface SupervisorOptions {
   readonly network: Network;
   readonly trace: Trace;
   readonly onRun: (report: RunReport, daemon: number) => void;
+  /** A transaction that writes was committed, and its process goes on. */
+  readonly onCommit: () => void;
   /** Somebody is about to set the wall clock. */
   readonly onClockSet: () => void;
   /** The process does not serve any more: it is about to end, or did. */
@@ -164,6 +166,7 @@ export class Supervisor {
       this.#kill();
       return 'dies';
     }
+    if (where === 'afterCommit') this.#options.onCommit();
     if (this.#edgesToCut === undefined || --this.#edgesToCut > 0) return 'goes on';
     this.#edgesToCut = undefined;
     this.counts.cuts += 1;

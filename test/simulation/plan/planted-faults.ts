@@ -39,10 +39,10 @@ function soon(work: () => void): void {
 }
 
 /** What transactions of an engine leave to one of its own. */
-const left = new AsyncLocalStorage<(() => void)[]>();
+const left = new AsyncLocalStorage<(() => unknown)[]>();
 
 /** Works in a transaction of its own, before the next one of this engine. */
-function afterwards(work: () => void): void {
+function afterwards(work: () => unknown): void {
   const works = left.getStore();
   if (works) works.push(work);
   else work();
@@ -51,15 +51,20 @@ function afterwards(work: () => void): void {
 type Write<Engine> = (this: Engine, work: () => unknown, lockWait?: number) => Promise<unknown>;
 
 function firstWhatIsLeft<Engine extends object>(write: Write<Engine>): Write<Engine> {
-  const leftBy = new WeakMap<Engine, (() => void)[]>();
+  const leftBy = new WeakMap<Engine, (() => unknown)[]>();
   return async function (work, lockWait) {
     const works = leftBy.get(this) ?? [];
     leftBy.set(this, works);
     const before = works.splice(0);
-    if (before.length > 0) await write.call(this, () => before.forEach((one) => one()));
+    if (before.length > 0) await write.call(this, () => Promise.all(before.map((one) => one())));
     return left.run(works, () => write.call(this, work, lockWait));
   };
 }
+
+const leavingWork = [
+  replacing('store/sqlite/database.ts', 'SqliteDatabase.write', firstWhatIsLeft),
+  replacing('store/postgres/database.ts', 'PostgresDatabase.write', firstWhatIsLeft),
+];
 
 /** What walks miss is only found out where the proof is content with what they showed. */
 const contentProof = replacing('sync/sweep/passes.ts', 'Passes.add', (add) => {
@@ -480,12 +485,42 @@ export const plantedFaults: readonly SimulatedFault[] = [
     seed: 19,
     knobs: 'crashes=4 changes=20',
     replacements: [
-      replacing('store/sqlite/database.ts', 'SqliteDatabase.write', firstWhatIsLeft),
-      replacing('store/postgres/database.ts', 'PostgresDatabase.write', firstWhatIsLeft),
+      ...leavingWork,
       replacing('store/vendors.ts', 'ChildRows.replace', (replace) => {
         return function (key, vendor, fresh) {
           if (fresh) replace.call(this, key, vendor, fresh);
           else afterwards(() => replace.call(this, key, vendor, fresh));
+        };
+      }),
+    ],
+  },
+  {
+    name: 'a vendor and its history in two transactions',
+    promise: 'P5',
+    seed: 19,
+    knobs: 'crashes=4 changes=20',
+    replacements: [
+      ...leavingWork,
+      replacing('store/history.ts', 'History.continue', (goOn) => {
+        return function (...args) {
+          afterwards(() => goOn.call(this, ...args));
+          return Promise.resolve();
+        };
+      }),
+    ],
+  },
+  {
+    name: 'a delivery and its mark in two transactions',
+    promise: 'P2',
+    seed: 9,
+    knobs: 'changes=20 crashes=4',
+    replacements: [
+      ...leavingWork,
+      replacing('store/marks.ts', 'Marks.add', (add) => {
+        return function (keys, reason, delay) {
+          if (reason !== 'delivery') return add.call(this, keys, reason, delay);
+          afterwards(() => add.call(this, keys, reason, delay));
+          return Promise.resolve();
         };
       }),
     ],

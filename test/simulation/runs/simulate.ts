@@ -38,6 +38,8 @@ export interface Outcome {
 const minute = 60_000;
 /** A reader comes by so often, whatever the program does; in milliseconds. */
 const betweenLooks = 2.9 * minute;
+/** Another one comes by where a transaction was just committed, and sees what stands between it and the next: after one of so many. */
+const commitsToLook = 100;
 /** The processes of the second installation have numbers beyond these. */
 const numbersOfFirst = 1_000;
 /** More says nothing more. */
@@ -72,6 +74,7 @@ export async function simulate(plan: Plan, { listen, until, postgres }: Simulate
     if (promise === until) timeline.stop();
   };
   const which = seededRandom(seedOf(seed, 'which process'));
+  const looks = seededRandom(seedOf(seed, 'looks'));
   const convergences: Convergence[] = [];
   const accounts = allAccounts.slice(0, plan.accounts);
   const keys = (): string[] =>
@@ -151,6 +154,9 @@ export async function simulate(plan: Plan, { listen, until, postgres }: Simulate
         report.error?.message.replaceAll(folder, '') ?? '',
       );
       observer.auditor.look();
+    },
+    onCommit: () => {
+      if (!network.isFaultFree && looks.happens(1 / commitsToLook)) lookAtAll();
     },
     onClockSet: () => {
       lookAtAll();

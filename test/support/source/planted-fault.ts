@@ -8,6 +8,8 @@ import type * as vendorPages from '../../../src/api/wire/vendor-pages.ts';
 import type * as acceptance from '../../../src/store/acceptance.ts';
 import type * as confirmations from '../../../src/store/page-confirmations.ts';
 import type * as sqliteDeliveries from '../../../src/store/deliveries.ts';
+import type * as history from '../../../src/store/history.ts';
+import type * as marks from '../../../src/store/marks.ts';
 import type * as details from '../../../src/store/details.ts';
 import type * as laggingCopies from '../../../src/store/lagging-copies.ts';
 import type * as rateLedger from '../../../src/store/rate-ledger.ts';
@@ -48,7 +50,9 @@ interface Modules {
   'store/page-confirmations.ts': typeof confirmations;
   'store/deliveries.ts': typeof sqliteDeliveries;
   'store/details.ts': typeof details;
+  'store/history.ts': typeof history;
   'store/lagging-copies.ts': typeof laggingCopies;
+  'store/marks.ts': typeof marks;
   'store/rate-ledger.ts': typeof rateLedger;
   'store/reading-counter.ts': typeof readingCounter;
   'store/sqlite/database.ts': typeof sqliteDatabase;
