@@ -80,12 +80,6 @@ function isOver(entry: Entry): boolean {
   return (entry.kind === 'token' || entry.kind === 'refresh') && entry.value === null;
 }
 
-/** Where a line stands in a file. */
-interface Place {
-  readonly at: number;
-  readonly length: number;
-}
-
 /** A world that is kept in a file. */
 export class WorldFile implements Memory {
   readonly id: string;
@@ -95,22 +89,20 @@ export class WorldFile implements Memory {
   readonly starts: number;
   readonly entries: readonly Entry[];
   readonly #path: string;
-  /** Where the latest line about each thing stands, in the order of the file. */
-  readonly #places = new Map<string, Place>();
+  readonly #heading: Heading;
+  /** The latest entry about each thing, those that changed last at the end. */
+  readonly #latest = new Map<string, Entry>();
   #file: number;
-  /** Bytes of the file, and of the lines that count. */
+  /** Bytes of the file, and at how many it is rewritten. */
   #size = 0;
-  #live = 0;
-  /** At how many bytes it is rewritten. */
   #limit = 0;
   #isOpen = true;
 
   constructor(path: string, heading: Heading & { readonly token: string }, entries: readonly Entry[]) {
     this.#path = path;
-    this.#file = this.#draft();
-    this.#append('', lineOf(heading));
-    for (const entry of entries) if (!isOver(entry)) this.#append(nameOf(entry), lineOf(entry));
-    this.#publish();
+    this.#heading = heading;
+    for (const entry of entries) this.#keep(entry);
+    this.#file = this.#rewritten();
     this.id = heading.id;
     this.seed = heading.seed;
     this.token = heading.token;
@@ -121,13 +113,23 @@ export class WorldFile implements Memory {
 
   readonly write = (entry: Entry): void => {
     if (!this.#isOpen) return;
-    const name = nameOf(entry);
-    this.#append(name, lineOf(entry));
-    if (isOver(entry)) {
-      this.#live -= this.#places.get(name)?.length ?? 0;
-      this.#places.delete(name);
+    try {
+      this.#size += append(this.#file, entry);
+    } catch (error) {
+      // No half of a line is left.
+      ftruncateSync(this.#file, this.#size);
+      throw error;
     }
-    if (this.#size > this.#limit) this.#rewrite();
+    this.#keep(entry);
+    if (this.#size <= this.#limit) return;
+    try {
+      const old = this.#file;
+      this.#file = this.#rewritten();
+      closeSync(old);
+    } catch {
+      // Where there is no room for it, the file stays as it is, and is tried again when it has grown by as much once more.
+      this.#limit = 2 * this.#size;
+    }
   };
 
   close(): void {
@@ -135,59 +137,30 @@ export class WorldFile implements Memory {
     closeSync(this.#file);
   }
 
-  /** An empty file that is to take the place of the one at the path. */
-  #draft(): number {
+  #keep(entry: Entry): void {
+    const name = nameOf(entry);
+    this.#latest.delete(name);
+    if (!isOver(entry)) this.#latest.set(name, entry);
+  }
+
+  /** A new file with one line for each thing, which takes the place of the one at the path when it is whole. */
+  #rewritten(): number {
     const draft = `${this.#path}.draft`;
     // A new file: neither what an interrupted start left, nor what a link of another leads to.
     rmSync(draft, { force: true });
-    const file = openSync(draft, 'wx+', mode);
-    keepOwner(file, this.#path);
-    return file;
-  }
-
-  /** Puts the draft in its place. */
-  #publish(): void {
-    renameSync(`${this.#path}.draft`, this.#path);
-    this.#limit = Math.max(maxGrowth * this.#live, minRewritten);
-  }
-
-  /** Adds a line about a thing, in place of an earlier one. Leaves no half of it where it fails. */
-  #append(name: string, line: Uint8Array): void {
+    const file = openSync(draft, 'wx', mode);
     try {
-      for (let done = 0; done < line.length;) done += writeSync(this.#file, line, done, line.length - done);
-    } catch (error) {
-      ftruncateSync(this.#file, this.#size);
-      throw error;
-    }
-    this.#live += line.length - (this.#places.get(name)?.length ?? 0);
-    // What changed last comes last.
-    this.#places.delete(name);
-    this.#places.set(name, { at: this.#size, length: line.length });
-    this.#size += line.length;
-  }
-
-  /** Where there is no room for it, the file stays as it is, and is tried again when it has grown by as much once more. */
-  #rewrite(): void {
-    const [old, size] = [this.#file, this.#size];
-    const places = [...this.#places];
-    try {
-      this.#file = this.#draft();
-      this.#size = this.#live = 0;
-      this.#places.clear();
-      for (const [name, place] of places) this.#append(name, bytesAt(old, place));
-      this.#publish();
-      closeSync(old);
-    } catch {
-      if (this.#file !== old) {
-        closeSync(this.#file);
-        rmSync(`${this.#path}.draft`, { force: true });
-      }
-      this.#file = old;
+      keepOwner(file, this.#path);
+      let size = append(file, this.#heading);
+      for (const entry of this.#latest.values()) size += append(file, entry);
+      renameSync(draft, this.#path);
       this.#size = size;
-      this.#places.clear();
-      for (const [name, place] of places) this.#places.set(name, place);
-      this.#live = places.reduce((sum, [, { length }]) => sum + length, 0);
-      this.#limit = 2 * size;
+      this.#limit = Math.max(maxGrowth * size, minRewritten);
+      return file;
+    } catch (error) {
+      closeSync(file);
+      rmSync(draft, { force: true });
+      throw error;
     }
   }
 }
@@ -241,18 +214,11 @@ function* linesOf(path: string): Generator<string> {
   }
 }
 
-function bytesAt(file: number, { at, length }: Place): Uint8Array {
-  const bytes = Buffer.allocUnsafe(length);
-  for (let done = 0; done < length;) {
-    const read = readSync(file, bytes, done, length - done, at + done);
-    if (read === 0) throw new Error('The file is shorter than what was written to it.');
-    done += read;
-  }
-  return bytes;
-}
-
-function lineOf(value: Heading | Entry): Uint8Array {
-  return Buffer.from(`${JSON.stringify(value)}\n`);
+/** Writes a line. @returns how many bytes it has. */
+function append(file: number, value: Heading | Entry): number {
+  const line = Buffer.from(`${JSON.stringify(value)}\n`);
+  for (let done = 0; done < line.length;) done += writeSync(file, line, done, line.length - done);
+  return line.length;
 }
 
 function parse(line: string): unknown {
