@@ -10,17 +10,15 @@
  * process ids do not reach across containers.
  */
 import { type Selectable } from 'kysely';
-import { timestamp, type Clock } from '../domain/clock.ts';
+import { timestamp } from '../domain/clock.ts';
 import type { KeptAccounts } from '../settings/parse.ts';
 import { keptAccounts, mayStopServing, type ServedAccounts } from './reports/known-accounts.ts';
-import type { Database } from './sql/database.ts';
+import { Transacted } from './sql/database.ts';
 import { statement, Operations, type OfAccount } from './sql/statement.ts';
 import type { MirrorTables } from './sql/schema.ts';
 
 /** Accounts that commands added to those of the settings, and accounts that commands paused. */
-export class AccountRegister extends Operations {
-  readonly #database: Database;
-  readonly #clock: Clock;
+export class AccountRegister extends Transacted {
   readonly #add = statement(this.db)<OfAccount & { connection: string; addedAt: string }>`
     INSERT INTO _added_accounts (account_id, connection, added_at)
     VALUES (${'accountId'}, ${'connection'}, ${'addedAt'})
@@ -44,21 +42,15 @@ export class AccountRegister extends Operations {
   /** The last state, and its `PRAGMA data_version`, which changes when another connection commits. */
   #seen: { readonly version: string | undefined; readonly kept: KeptAccounts } | undefined;
 
-  constructor(database: Database, clock: Clock) {
-    super(database.connection);
-    this.#database = database;
-    this.#clock = clock;
-  }
-
   /** @returns false where it was added before; then nothing changes. */
   add(accountId: string, connection: string): Promise<boolean> {
-    const addedAt = timestamp(this.#clock.now());
-    return this.#database.write(async () => (await this.#add.run({ accountId, connection, addedAt })) > 0);
+    const addedAt = timestamp(this.clock.now());
+    return this.database.write(async () => (await this.#add.run({ accountId, connection, addedAt })) > 0);
   }
 
   /** Its stored data stays; it is no longer paused. @returns whether it had been added. */
   remove(accountId: string): Promise<boolean> {
-    return this.#database.write(async () => {
+    return this.database.write(async () => {
       const isRemoved = (await this.#remove.run({ accountId })) > 0;
       if (isRemoved) this.#resume.send({ accountId });
       return isRemoved;
@@ -67,8 +59,8 @@ export class AccountRegister extends Operations {
 
   /** @returns false where it was paused before. */
   pause(accountId: string): Promise<boolean> {
-    const now = timestamp(this.#clock.now());
-    return this.#database.write(async () => {
+    const now = timestamp(this.clock.now());
+    return this.database.write(async () => {
       this.#know.send({ accountId, addedAt: now });
       return (await this.#pause.run({ accountId, pausedSince: now })) > 0;
     });
@@ -76,12 +68,12 @@ export class AccountRegister extends Operations {
 
   /** @returns false where it was not paused. */
   resume(accountId: string): Promise<boolean> {
-    return this.#database.write(async () => (await this.#resume.run({ accountId })) > 0);
+    return this.database.write(async () => (await this.#resume.run({ accountId })) > 0);
   }
 
   /** What is known of the count of an account's list. */
   listCount(accountId: string): Promise<ListCount> {
-    return this.#database.read(async () => {
+    return this.database.read(async () => {
       const { accepted = 0, miscounted = 0 } = (await this.#counts.get({ accountId })) ?? {};
       return { accepted, miscounted: miscounted === 1 };
     });
@@ -89,8 +81,8 @@ export class AccountRegister extends Operations {
 
   /** A person accepts that the service counts so many vendors that it does not show; 0 takes that back. */
   acceptUnreadable(accountId: string, accepted: number): Promise<void> {
-    const now = timestamp(this.#clock.now());
-    return this.#database.write(() => {
+    const now = timestamp(this.clock.now());
+    return this.database.write(() => {
       this.#know.send({ accountId, addedAt: now });
       this.#accept.send({ accountId, accepted, acceptedAt: accepted === 0 ? null : now });
     });
@@ -98,17 +90,17 @@ export class AccountRegister extends Operations {
 
   /** Whether the list of an account shows more vendors than the service counts. */
   noteMiscounted(accountId: string, miscounted: boolean): Promise<void> {
-    return this.#database.write(() => {
+    return this.database.write(() => {
       this.#miscount.send({ accountId, miscounted: Number(miscounted) });
     });
   }
 
   /** The current state. The same object as before where no other process wrote since, which only costs reading shared memory. */
   async kept(): Promise<KeptAccounts> {
-    const { connection: db } = this.#database;
-    const version = await this.#database.readOne(() => this.#database.connection.version());
+    const { connection: db } = this.database;
+    const version = await this.database.readOne(() => this.database.connection.version());
     if (this.#seen && version !== undefined && this.#seen.version === version) return this.#seen.kept;
-    const kept = await this.#database.read(() => keptAccounts(db));
+    const kept = await this.database.read(() => keptAccounts(db));
     this.#seen = { version, kept };
     return kept;
   }

@@ -2,11 +2,11 @@
  * Our callbacks as the service last showed them, without their path tokens; those that lead here and that other secrets registered; and refused
  * registrations.
  */
-import { timestamp, type Clock } from '../domain/clock.ts';
+import { timestamp } from '../domain/clock.ts';
 import type { Callback } from '../domain/vendor.ts';
-import type { Database } from './sql/database.ts';
+import { Transacted } from './sql/database.ts';
 import type { CallbackTable, RegistrationRefusalTable, UnknownCallbackTable } from './sql/schema.ts';
-import { columns, mirrorSql, statement, Operations } from './sql/statement.ts';
+import { columns, mirrorSql, statement } from './sql/statement.ts';
 
 /** A refused registration: its event, the error that refused it, how often since when, and when it is tried again. */
 export type RegistrationRefusal = Omit<RegistrationRefusalTable, 'account_id'>;
@@ -32,9 +32,7 @@ function isNoted(known: readonly Shown[], shown: readonly Omit<Shown, 'checked_a
 
 const ofRefusal = ['refused_at', 'code', 'message', 'remedy', 'uri', 'attempts', 'retry_at'] as const;
 
-export class Callbacks extends Operations {
-  readonly #database: Database;
-  readonly #clock: Clock;
+export class Callbacks extends Transacted {
   readonly #known = statement(this.db)<{ account_id: string }, Shown>`
     SELECT callbackid, event, uri, verified, checked_at FROM callbacks
     WHERE account_id = ${'account_id'} ORDER BY callbackid`;
@@ -75,15 +73,9 @@ export class Callbacks extends Operations {
     DELETE FROM _unknown_callbacks
     WHERE account_id = ${'account_id'} AND callbackid = ${'callbackid'}`;
 
-  constructor(database: Database, clock: Clock) {
-    super(database.connection);
-    this.#database = database;
-    this.#clock = clock;
-  }
-
   /** Our callbacks, without their path tokens, as the service last showed them. */
   knownCallbacks(account_id: string): Promise<Callback[]> {
-    return this.#database.read(async () =>
+    return this.database.read(async () =>
       (await this.#known.all({ account_id })).map(({ callbackid, event, uri, verified }) => ({
         callbackid,
         event,
@@ -94,8 +86,8 @@ export class Callbacks extends Operations {
   }
 
   replaceCallbacks(account_id: string, callbacks: readonly Callback[]): Promise<void> {
-    const now = this.#clock.now();
-    return this.#database.write(async () => {
+    const now = this.clock.now();
+    return this.database.write(async () => {
       const shown = callbacks.map(({ callbackid, event, uri, verified }) => ({
         callbackid,
         event,
@@ -110,12 +102,12 @@ export class Callbacks extends Operations {
 
   /** Records which callbacks lead here that other secrets registered. @returns those that were not recorded before. */
   replaceUnknown(account_id: string, callbackids: readonly number[]): Promise<number[]> {
-    return this.#database.write(async () => {
+    return this.database.write(async () => {
       const known = (await this.#unknown.all({ account_id })).map(({ callbackid }) => callbackid);
       for (const callbackid of known)
         if (!callbackids.includes(callbackid)) this.#dismiss.send({ account_id, callbackid });
       const found = callbackids.filter((callbackid) => !known.includes(callbackid));
-      const found_at = timestamp(this.#clock.now());
+      const found_at = timestamp(this.clock.now());
       for (const callbackid of found) this.#notice.send({ account_id, callbackid, found_at });
       return found;
     });
@@ -123,12 +115,12 @@ export class Callbacks extends Operations {
 
   /** One of them was deleted. */
   forgetUnknown(account_id: string, callbackid: number): Promise<void> {
-    return this.#database.write(() => this.#dismiss.send({ account_id, callbackid }));
+    return this.database.write(() => this.#dismiss.send({ account_id, callbackid }));
   }
 
   /** Sets the callbacks of accounts that are no longer served to unverified, because their deliveries are not received. @returns them. */
   unverifyUnservedCallbacks(): Promise<{ readonly accountId: string; readonly callbackid: number }[]> {
-    return this.#database.write(async () => {
+    return this.database.write(async () => {
       const left = await this.#leftBehind.all({});
       for (const { account_id, callbackid } of left) this.#unverify.send({ account_id, callbackid });
       return left.map(({ account_id, callbackid }) => ({ accountId: account_id, callbackid }));
@@ -136,11 +128,11 @@ export class Callbacks extends Operations {
   }
 
   refusals(account_id: string): Promise<RegistrationRefusal[]> {
-    return this.#database.read(() => this.#refused.all({ account_id }));
+    return this.database.read(() => this.#refused.all({ account_id }));
   }
 
   replaceRefusals(account_id: string, refusals: readonly RegistrationRefusal[]): Promise<void> {
-    return this.#database.write(async () => {
+    return this.database.write(async () => {
       const events = new Set(refusals.map(({ event }) => event));
       for (const { event } of await this.#refused.all({ account_id }))
         if (!events.has(event)) this.#forgive.send({ account_id, event });
@@ -150,11 +142,11 @@ export class Callbacks extends Operations {
 
   /** A callback for vendors has just been verified: what the service sends arrives. */
   proven(account_id: string): Promise<void> {
-    return this.#database.write(() => this.#prove.send({ account_id, at: timestamp(this.#clock.now()) }));
+    return this.database.write(() => this.#prove.send({ account_id, at: timestamp(this.clock.now()) }));
   }
 
   /** What was refused is tried again with the next check. */
   endWaits(account_id: string): Promise<void> {
-    return this.#database.write(() => this.#endWaits.send({ account_id }));
+    return this.database.write(() => this.#endWaits.send({ account_id }));
   }
 }

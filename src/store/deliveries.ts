@@ -59,6 +59,9 @@ const roomForMarks = 10_000;
 /** Whether there is room for the mark of a vendor. */
 type RoomCheck = (key: VendorKey) => Promise<boolean>;
 
+const isAbout = (at: At<VendorKey>): RawBuilder<unknown> =>
+  sql`account_id = ${at('account_id')} AND object_id = ${at('vendorid')}`;
+
 export class Deliveries extends Operations {
   readonly #database: Database;
   readonly #marks: Marks;
@@ -66,16 +69,31 @@ export class Deliveries extends Operations {
   readonly #insert = statement<Omit<DeliveryTable, 'id'>>(this.db, (at) =>
     mirrorSql.insertInto('deliveries').values(columns(at, journalled)),
   );
-  readonly #roomFor: (keys: readonly VendorKey[]) => RoomCheck;
-  readonly #open: Statement<VendorKey, OpenDelivery>;
-  readonly #lastUnanswered: Statement<VendorKey, { received_at: string | null }>;
-  readonly #settle: Statement<VendorKey & { upTo: number; outcome: DeliveryOutcome; settled_at: string | null }>;
+  readonly #roomFor = roomCheck(this.db);
+  readonly #open = statement<VendorKey, OpenDelivery>(
+    this.db,
+    (at) => sql`
+        SELECT id, received_at FROM deliveries
+        WHERE ${isAbout(at)} AND outcome IN ('pending', 'parked') ORDER BY id`,
+  );
+  readonly #lastUnanswered = statement<VendorKey, { received_at: string | null }>(
+    this.db,
+    (at) => sql`
+        SELECT max(received_at) AS received_at FROM deliveries
+        WHERE ${isAbout(at)} AND outcome NOT IN ('ignored', 'applied')`,
+  );
+  readonly #settle = statement<VendorKey & { upTo: number; outcome: DeliveryOutcome; settled_at: string | null }>(
+    this.db,
+    (at) => sql`
+        UPDATE deliveries SET outcome = ${at('outcome')}, settled_at = ${at('settled_at')}
+        WHERE ${isAbout(at)} AND id <= ${at('upTo')} AND outcome IN ('pending', 'parked')`,
+  );
   // The index contains only unsettled deliveries, which are few; other indexes cover the whole journal.
   readonly #givenUp = statement(this.db)<{ account_id: string }, ParkedDeliveries>`
     SELECT object_id AS vendorid, max(id) AS "upTo" FROM deliveries INDEXED BY deliveries_unsettled
     WHERE account_id = ${'account_id'} AND outcome IN ('pending', 'parked') AND outcome = 'parked'
     GROUP BY object_id`;
-  readonly #parked: Statement<{ account: string | null; vendorid: number | null }, VendorKey>;
+  readonly #parked = parkedVendors(this.db);
   readonly #last = statement(this.db)<None, { id: number | null }>`SELECT max(id) AS id FROM deliveries`;
   readonly #arrived = statement(this.db)<{ after: number }, { account_id: string }>`
     SELECT DISTINCT account_id FROM deliveries WHERE id > ${'after'}`;
@@ -83,32 +101,9 @@ export class Deliveries extends Operations {
 
   constructor(database: Database, marks: Marks, sweeps: SweepRequestWriter) {
     super(database.connection);
-    const { connection: db } = database;
     this.#database = database;
     this.#marks = marks;
     this.#sweeps = sweeps;
-    this.#roomFor = roomCheck(db);
-    const isAbout = (at: At<VendorKey>): RawBuilder<unknown> =>
-      sql`account_id = ${at('account_id')} AND object_id = ${at('vendorid')}`;
-    this.#open = statement(
-      db,
-      (at) => sql`
-        SELECT id, received_at FROM deliveries
-        WHERE ${isAbout(at)} AND outcome IN ('pending', 'parked') ORDER BY id`,
-    );
-    this.#lastUnanswered = statement(
-      db,
-      (at) => sql`
-        SELECT max(received_at) AS received_at FROM deliveries
-        WHERE ${isAbout(at)} AND outcome NOT IN ('ignored', 'applied')`,
-    );
-    this.#settle = statement(
-      db,
-      (at) => sql`
-        UPDATE deliveries SET outcome = ${at('outcome')}, settled_at = ${at('settled_at')}
-        WHERE ${isAbout(at)} AND id <= ${at('upTo')} AND outcome IN ('pending', 'parked')`,
-    );
-    this.#parked = parkedVendors(db);
   }
 
   /** How many deliveries this process has received. */

@@ -10,17 +10,9 @@ import type { Clock } from '../domain/clock.ts';
 import { MirrorError } from '../domain/errors.ts';
 import { balanceFields, columnFields, kept, mergeReading, type Vendor, type VendorField } from '../domain/vendor.ts';
 import { changedAt, History } from './history.ts';
-import type { Database } from './sql/database.ts';
+import { Transacted, type Database } from './sql/database.ts';
 import type { VendorKey, VendorTable } from './sql/schema.ts';
-import {
-  keyOf,
-  mirrorSql,
-  statement,
-  type None,
-  type OfAccount,
-  type Snapshot,
-  type Statement,
-} from './sql/statement.ts';
+import { keyOf, mirrorSql, statement, type None, type OfAccount, type Snapshot } from './sql/statement.ts';
 import { ChildRows, columnsOf, VendorRows } from './vendors.ts';
 
 /** Raised whenever a record is read otherwise than before: a new field, or another rule. */
@@ -43,38 +35,28 @@ export type DeriveVendor = (vendorid: number, raw: string) => Vendor;
 /** Rows of one transaction: deliveries wait for its end. */
 const chunk = 50;
 
-export class Derivation {
-  readonly #database: Database;
-  readonly #clock: Clock;
+export class Derivation extends Transacted {
   readonly #rows: VendorRows;
   readonly #childRows: ChildRows;
   readonly #history: History;
-  readonly #held: Statement<None, { derivation: number }>;
-  readonly #hold: Statement<{ derivation: number }>;
-  readonly #after: Statement<VendorKey, VendorKey>;
-  readonly #doubtful: Statement<OfAccount, Pick<VendorKey, 'vendorid'>>;
-
-  constructor(database: Database, clock: Clock) {
-    const { connection: db } = database;
-    this.#database = database;
-    this.#clock = clock;
-    this.#rows = new VendorRows(db);
-    this.#childRows = new ChildRows(db);
-    this.#history = new History(db);
-    this.#held = statement(db, () => mirrorSql.selectFrom('mirror_identity').select('derivation'));
-    this.#hold = statement(db, (at) => mirrorSql.updateTable('mirror_identity').set({ derivation: at('derivation') }));
-    this.#after = statement(db, (at) =>
-      mirrorSql
-        .selectFrom('vendors')
-        .select(['account_id', 'vendorid'])
-        .where(sql<boolean>`(account_id, vendorid) > (${at('account_id')}, ${at('vendorid')})`)
-        .orderBy('account_id')
-        .orderBy('vendorid')
-        .limit(chunk),
-    );
-    this.#doubtful = statement(
-      db,
-      (at) => sql`
+  readonly #held = statement<None, { derivation: number }>(this.db, () =>
+    mirrorSql.selectFrom('mirror_identity').select('derivation'),
+  );
+  readonly #hold = statement<{ derivation: number }>(this.db, (at) =>
+    mirrorSql.updateTable('mirror_identity').set({ derivation: at('derivation') }),
+  );
+  readonly #after = statement<VendorKey, VendorKey>(this.db, (at) =>
+    mirrorSql
+      .selectFrom('vendors')
+      .select(['account_id', 'vendorid'])
+      .where(sql<boolean>`(account_id, vendorid) > (${at('account_id')}, ${at('vendorid')})`)
+      .orderBy('account_id')
+      .orderBy('vendorid')
+      .limit(chunk),
+  );
+  readonly #doubtful = statement<OfAccount, Pick<VendorKey, 'vendorid'>>(
+    this.db,
+    (at) => sql`
       WITH balances AS (
         SELECT vendorid, code, max(CASE kind WHEN 'outstanding' THEN amount END) AS outstanding, max(CASE kind WHEN 'overdue' THEN amount END) AS overdue,
           max(CASE kind WHEN 'outstanding' THEN amount_minor END) AS outstanding_minor, max(CASE kind WHEN 'overdue' THEN amount_minor END) AS overdue_minor
@@ -95,7 +77,14 @@ export class Derivation {
       SELECT s.vendorid FROM spans AS s JOIN vendors AS v ON v.account_id = ${at('accountId')} AND v.vendorid = s.vendorid
       WHERE s.state IS DISTINCT FROM CASE WHEN v.presence IN ('missing', 'gone') THEN NULL
         WHEN v.vis_state = 0 THEN 'active' WHEN v.vis_state = 1 THEN 'deleted' WHEN v.vis_state = 2 THEN 'archived' ELSE 'unknown' END`,
-    );
+  );
+
+  constructor(database: Database, clock: Clock) {
+    super(database, clock);
+    const { connection: db } = database;
+    this.#rows = new VendorRows(db);
+    this.#childRows = new ChildRows(db);
+    this.#history = new History(db);
   }
 
   /**
@@ -103,17 +92,17 @@ export class Derivation {
    * it writes from now on is of its own rules.
    */
   async renew(deriveVendor: DeriveVendor): Promise<void> {
-    const held = await this.#database.read(async () => (await this.#held.get({}))?.derivation ?? 0);
+    const held = await this.database.read(async () => (await this.#held.get({}))?.derivation ?? 0);
     if (held === derivation) return;
     if (held < derivation) await this.#renewAll(deriveVendor);
-    await this.#database.write(() => this.#hold.send({ derivation }));
-    await this.#database.checkpoint();
+    await this.database.write(() => this.#hold.send({ derivation }));
+    await this.database.checkpoint();
   }
 
   async #renewAll(deriveVendor: DeriveVendor): Promise<void> {
     for (let at: VendorKey = { account_id: '', vendorid: 0 }; ;) {
       const from = at;
-      const keys = await this.#database.writeWithoutSync(async () => {
+      const keys = await this.database.writeWithoutSync(async () => {
         const some = await this.#after.all(from);
         for (const key of some) await this.#renewRow(key, deriveVendor);
         return some;
@@ -121,7 +110,7 @@ export class Derivation {
       const last = keys.at(-1);
       if (!last) return;
       at = last;
-      await this.#clock.yield();
+      await this.clock.yield();
     }
   }
 
@@ -135,14 +124,14 @@ export class Derivation {
     deriveVendor: DeriveVendor,
   ): Promise<ReadonlyMap<number, readonly string[]>> {
     const altered = new Map<number, readonly string[]>();
-    await this.#database.read(async () => {
+    await this.database.read(async () => {
       const doubtful = (await this.#doubtful.all({ accountId })).map(({ vendorid }) => vendorid);
       for (const vendorid of new Set([...vendorids, ...doubtful])) {
         const derived = await this.#derive({ account_id: accountId, vendorid }, deriveVendor);
         if (derived) altered.set(vendorid, derived.changed);
       }
     });
-    if (altered.size > 0) await this.#database.write(() => this.#hold.send({ derivation: none }));
+    if (altered.size > 0) await this.database.write(() => this.#hold.send({ derivation: none }));
     return altered;
   }
 
@@ -150,7 +139,7 @@ export class Derivation {
     const derived = await this.#derive(key, deriveVendor);
     if (!derived) return;
     const { row, columns, vendor, news } = derived;
-    const at = changedAt(this.#clock.now(), row.changed_at);
+    const at = changedAt(this.clock.now(), row.changed_at);
     this.#rows.update({ ...row, ...columns, ...(news.length > 0 && { changed_at: at }) });
     this.#childRows.replace(row, vendor, false);
     const state = { ...columns, vis_state_source: row.vis_state_source, presence: row.presence };

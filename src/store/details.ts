@@ -20,7 +20,7 @@ import type { VendorRow } from '../domain/reading.ts';
 import type { Finding, Findings } from './findings.ts';
 import type { Run } from './runs.ts';
 import type { UnsteadyFields } from './unsteady-fields.ts';
-import type { Database } from './sql/database.ts';
+import { Transacted, type Database } from './sql/database.ts';
 import { ofVendor, mirrorSql, statement, numbersIn, Operations } from './sql/statement.ts';
 import type { VendorKey, VendorTable } from './sql/schema.ts';
 import { holdsValue } from './vendors.ts';
@@ -246,9 +246,7 @@ interface ReadBefore {
 }
 
 /** Which vendors of an account are to be read by id for what lists leave out. */
-export class Details extends Operations {
-  readonly #database: Database;
-  readonly #clock: Clock;
+export class Details extends Transacted {
   readonly #findings: Findings;
   readonly #unsteady: UnsteadyFields;
   readonly #rows: DetailRows;
@@ -323,10 +321,8 @@ export class Details extends Operations {
     clock: Clock,
     { findings, unsteady }: { findings: Findings; unsteady: UnsteadyFields },
   ) {
-    super(database.connection);
+    super(database, clock);
     const { connection: db } = database;
-    this.#database = database;
-    this.#clock = clock;
     this.#findings = findings;
     this.#unsteady = unsteady;
     this.#rows = new DetailRows(db);
@@ -335,32 +331,32 @@ export class Details extends Operations {
   /** How many of the vendors hold a value in a field. */
   holding(accountId: string, field: string, vendorids: readonly number[]): Promise<number> {
     const asked = { account_id: accountId, vendorids: JSON.stringify(vendorids), path: `$."${field}"` };
-    return this.#database.read(async () => (await this.#holding.get(asked))?.vendors ?? 0);
+    return this.database.read(async () => (await this.#holding.get(asked))?.vendors ?? 0);
   }
 
   /** Of which vendors alone lists show a field otherwise, by field. */
   shownOfFew(accountId: string): Promise<ReadonlyMap<string, readonly number[]>> {
-    return this.#database.read(() => this.#rows.shownOfFew(accountId));
+    return this.database.read(() => this.#rows.shownOfFew(accountId));
   }
 
   /** Lists show fields otherwise than reads by id of these vendors alone. */
   async learnOfFew(accountId: string, fields: ReadonlyMap<string, readonly number[]>): Promise<void> {
-    await this.#database.write(() => {
+    await this.database.write(() => {
       for (const [field, vendorids] of fields) this.#rows.learnOfFew(accountId, field, vendorids);
     });
   }
 
   /** Two reads by id of each of these vendors, one right after the other, showed a field differently. */
   noteDiffering(run: Run, field: string, vendorids: readonly number[]): Promise<void> {
-    return this.#database.write(async () => {
+    return this.database.write(async () => {
       for (const vendorid of vendorids) await this.#unsteady.noteDiffering(run, field, vendorid);
     });
   }
 
   /** Lists show fields otherwise than reads by id did of these vendors. None of them is one that differs in every answer. */
   async learnShown(accountId: string, fields: ReadonlyMap<string, readonly number[]>): Promise<void> {
-    const now = timestamp(this.#clock.now());
-    await this.#database.write(() => {
+    const now = timestamp(this.clock.now());
+    await this.database.write(() => {
       for (const [field, vendorids] of fields) {
         this.#rows.learnShown(accountId, field, vendorids, now);
         this.#forgetUnsteady.send({ account_id: accountId, field });
@@ -371,13 +367,13 @@ export class Details extends Operations {
   /** Listed vendors that hold a value in a field. */
   holders(accountId: string, field: string, limit: number): Promise<number[]> {
     const asked = { account_id: accountId, path: `$."${field}"`, limit };
-    return this.#database.read(async () => (await this.#holders.all(asked)).map(({ vendorid }) => vendorid));
+    return this.database.read(async () => (await this.#holders.all(asked)).map(({ vendorid }) => vendorid));
   }
 
   /** Lists stopped to carry a field, and reads by id of these vendors carry it. */
   async learnLeftOut(accountId: string, field: string, vendorids: readonly number[]): Promise<void> {
-    const now = timestamp(this.#clock.now());
-    await this.#database.write(() => {
+    const now = timestamp(this.clock.now());
+    await this.database.write(() => {
       this.#rows.learnLeftOut(accountId, field, vendorids, now);
       this.#findings.sentAfterAll(accountId, field, 'Reads by id show it.');
     });
@@ -385,7 +381,7 @@ export class Details extends Operations {
 
   /** Fields of an account that lists leave out, and whether each vendor has its place in the order in which they are read. */
   learned(accountId: string): Promise<{ readonly fields: readonly string[]; readonly isEnrolled: boolean }> {
-    return this.#database.read(async () => ({
+    return this.database.read(async () => ({
       fields: (await this.#learned.all({ account_id: accountId })).map(({ field }) => field),
       isEnrolled: (await this.#rows.fields(accountId)).length > 0,
     }));
@@ -394,14 +390,14 @@ export class Details extends Operations {
   /** Whether a vendor showed that lists leave something out; too few may have. */
   async isSuspected(accountId: string): Promise<boolean> {
     return (
-      (await this.#database.read(async () => (await this.#suspected.get({ account_id: accountId }))?.count ?? 0)) > 0
+      (await this.database.read(async () => (await this.#suspected.get({ account_id: accountId }))?.count ?? 0)) > 0
     );
   }
 
   /** The vendors that were not read by id for a day, longest ago first, after those that are new or changed; `isDue` for the latter. */
   next(accountId: string, limit: number): Promise<{ vendorid: number; isDue: boolean }[]> {
-    const now = this.#clock.now();
-    return this.#database.read(async () =>
+    const now = this.clock.now();
+    return this.database.read(async () =>
       (
         await this.#next.all({
           account_id: accountId,
@@ -421,16 +417,16 @@ export class Details extends Operations {
     const finding: Finding = { kind: 'field_drift', vendorid: null, fields: { only_by_id: fields } };
     for (let after = 0; ;) {
       const from = { account_id: accountId, after };
-      const last = await this.#database.writeWithoutSync(async () => {
+      const last = await this.database.writeWithoutSync(async () => {
         const end = (await this.#enrol.get(from))?.last ?? null;
         if (end !== null) this.#enrolUpTo.send({ ...from, last: end });
         return end;
       });
       if (last === null) break;
       after = last;
-      await this.#clock.yield();
+      await this.clock.yield();
     }
-    await this.#database.write(() => {
+    await this.database.write(() => {
       // Vendors that came meanwhile.
       this.#enrolOthers.send({ account_id: accountId });
       for (const vendorid of read.vendorids)
@@ -442,27 +438,27 @@ export class Details extends Operations {
 
   /** How many listed vendors were read to find out whether lists leave anything out. */
   probed(accountId: string): Promise<number> {
-    return this.#database.read(async () => (await this.#probed.get({ account_id: accountId }))?.probed ?? 0);
+    return this.database.read(async () => (await this.#probed.get({ account_id: accountId }))?.probed ?? 0);
   }
 
   /** Whether so many were read that lists leave nothing out which is not known. */
   isProbed(accountId: string): Promise<boolean> {
-    return this.#database.read(async () => (await this.#isProbed.get({ account_id: accountId }))?.is_probed === 1);
+    return this.database.read(async () => (await this.#isProbed.get({ account_id: accountId }))?.is_probed === 1);
   }
 
   addProbed(accountId: string, probed: number): Promise<void> {
-    return this.#database.writeWithoutSync(() => this.#addProbed.send({ account_id: accountId, probed }));
+    return this.database.writeWithoutSync(() => this.#addProbed.send({ account_id: accountId, probed }));
   }
 
   /** So many were read that one that shows something is proof. */
   learnSuspected(accountId: string): Promise<void> {
-    const learned_at = timestamp(this.#clock.now());
-    return this.#database.write(() => this.#learnSuspected.send({ account_id: accountId, learned_at }));
+    const learned_at = timestamp(this.clock.now());
+    return this.database.write(() => this.#learnSuspected.send({ account_id: accountId, learned_at }));
   }
 
   /** Vendors that no read by id showed wait for their next turn: others come first. */
   readInVain({ accountId, began }: Run, vendorids: readonly number[]): Promise<void> {
-    return this.#database.writeWithoutSync(() => {
+    return this.database.writeWithoutSync(() => {
       for (const vendorid of vendorids)
         this.#readInVain.send({ account_id: accountId, vendorid, read_seq: began.readSeq });
     });
@@ -471,7 +467,7 @@ export class Details extends Operations {
   /** Lists carry every field again, if they ever left one out. */
   async release(accountId: string): Promise<void> {
     const account = { account_id: accountId };
-    if (await this.#database.read(() => this.#placed.get(account)))
-      await this.#database.write(() => this.#release.send(account));
+    if (await this.database.read(() => this.#placed.get(account)))
+      await this.database.write(() => this.#release.send(account));
   }
 }

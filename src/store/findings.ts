@@ -1,12 +1,12 @@
 /** Findings: one row for each difference that a sweep found and no delivery had announced. */
 import { sql } from 'kysely';
-import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
+import { parseInstant, timestamp } from '../domain/clock.ts';
 import type { OpenDelivery } from './deliveries.ts';
 import type { Run } from './runs.ts';
-import { shortLockWait, type Database } from './sql/database.ts';
+import { shortLockWait, Transacted } from './sql/database.ts';
 import type { FindingKind, FindingTable, VendorKey } from './sql/schema.ts';
 import { expiringBy } from './retention.ts';
-import { mirrorSql, ofVendor, statement, Operations, type Connection, type Statement } from './sql/statement.ts';
+import { mirrorSql, ofVendor, statement, type Connection, type Statement } from './sql/statement.ts';
 import { holdsValue, unreadableCounts, type UnreadableCount } from './vendors.ts';
 
 export interface Finding {
@@ -25,9 +25,7 @@ export interface ObservedFields {
   readonly excluded: readonly string[];
 }
 
-export class Findings extends Operations {
-  readonly #database: Database;
-  readonly #clock: Clock;
+export class Findings extends Transacted {
   readonly #insert = statement<Omit<FindingTable, 'id' | 'explained_at' | 'explanation'>>(this.db, (at) =>
     mirrorSql.insertInto('findings').values({
       run_id: at('run_id'),
@@ -73,7 +71,7 @@ export class Findings extends Operations {
       .where('explained_at', 'is', null)
       .where('found_at', '<', at('found_at')),
   );
-  readonly #counts: Statement<{ run_id: number }, FindingCount>;
+  readonly #counts = findingCounts(this.db);
   readonly #openUnreadable = statement<{ account_id: string }, UnreadableCount & { id: number }>(this.db, (at) =>
     mirrorSql
       .selectFrom('findings')
@@ -87,8 +85,8 @@ export class Findings extends Operations {
       .where('explained_at', 'is', null)
       .where('kind', '=', 'unreadable_value'),
   );
-  readonly #unreadable: Statement<{ accountId: string }, UnreadableCount>;
-  readonly #unsent: Statement<{ accountId: string }, UnsentField>;
+  readonly #unreadable = unreadableCounts(this.db);
+  readonly #unsent = unsentFields(this.db);
   readonly #sentAgain = statement(this.db)<{
     account_id: string;
     field: string;
@@ -106,24 +104,14 @@ export class Findings extends Operations {
         LIMIT 1`,
   );
 
-  constructor(database: Database, clock: Clock) {
-    super(database.connection);
-    const { connection: db } = database;
-    this.#database = database;
-    this.#clock = clock;
-    this.#unreadable = unreadableCounts(db);
-    this.#unsent = unsentFields(db);
-    this.#counts = findingCounts(db);
-  }
-
   addFindings(run: Run, findings: readonly Finding[]): Promise<void> {
-    return this.#database.write(() => {
+    return this.database.write(() => {
       for (const finding of findings) this.add(run.id, run.accountId, finding);
     });
   }
 
   countFindings(run: Pick<Run, 'id'>): Promise<FindingCount[]> {
-    return this.#database.read(() => this.#counts.all({ run_id: run.id }));
+    return this.database.read(() => this.#counts.all({ run_id: run.id }));
   }
 
   /** Runs inside a transaction. */
@@ -134,7 +122,7 @@ export class Findings extends Operations {
       vendorid,
       kind,
       fields: JSON.stringify(fields),
-      found_at: timestamp(this.#clock.now()),
+      found_at: timestamp(this.clock.now()),
     });
   }
 
@@ -156,7 +144,7 @@ export class Findings extends Operations {
 
   /** Turns `in_flight` findings from before `foundBefore` (milliseconds since 1970) into missed changes. */
   promoteFindings(accountId: string, foundBefore: number): Promise<void> {
-    return this.#database.write(() => {
+    return this.database.write(() => {
       this.#promote.send({ account_id: accountId, found_at: timestamp(foundBefore) });
     });
   }
@@ -167,7 +155,7 @@ export class Findings extends Operations {
    */
   async reportUnreadable({ id, accountId }: Run): Promise<void> {
     const now = new Map((await this.#unreadable.all({ accountId })).map(({ field, vendors }) => [field, vendors]));
-    const explained_at = timestamp(this.#clock.now());
+    const explained_at = timestamp(this.clock.now());
     for (const open of await this.#openUnreadable.all({ account_id: accountId })) {
       const vendors = now.get(open.field) ?? 0;
       if (vendors === open.vendors) now.delete(open.field);
@@ -182,12 +170,12 @@ export class Findings extends Operations {
 
   /** Fields that the service no longer sends. */
   unsent(accountId: string): Promise<UnsentField[]> {
-    return this.#database.read(() => this.#unsent.all({ accountId }));
+    return this.database.read(() => this.#unsent.all({ accountId }));
   }
 
   /** The service sends a field after all. Runs inside a transaction. */
   sentAfterAll(accountId: string, field: string, explanation: string): void {
-    const explained_at = timestamp(this.#clock.now());
+    const explained_at = timestamp(this.clock.now());
     this.#sentAgain.send({ account_id: accountId, field, explained_at, explanation });
   }
 
@@ -196,12 +184,12 @@ export class Findings extends Operations {
    * becomes another, which is open until it is sent again or excluded: nobody knows what its values are now.
    */
   reportFields({ id, accountId }: Run, { names, whole, excluded }: ObservedFields): Promise<void> {
-    return this.#database.write(async () => {
+    return this.database.write(async () => {
       const before = new Set((await this.#known.all({ account_id: accountId })).map(({ field }) => field));
       const appeared = names.filter((name) => !before.has(name));
       const expected = [...before].filter((name) => !excluded.includes(name));
       const disappeared = whole ? expected.filter((name) => !names.includes(name)) : [];
-      const first_seen_at = timestamp(this.#clock.now());
+      const first_seen_at = timestamp(this.clock.now());
       for (const field of [...appeared, ...excluded]) this.#learn.send({ account_id: accountId, field, first_seen_at });
       for (const field of disappeared) this.#forget.send({ account_id: accountId, field });
       if (before.size > 0 && appeared.length + disappeared.length > 0)

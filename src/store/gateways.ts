@@ -1,14 +1,12 @@
 /** Gateways. A removed one stays, with the time at which it was no longer listed. */
 import { sql } from 'kysely';
-import { timestamp, type Clock } from '../domain/clock.ts';
+import { timestamp } from '../domain/clock.ts';
 import type { Gateway } from '../domain/vendor.ts';
-import type { Database } from './sql/database.ts';
-import { columns, mirrorSql, runQuery, statement, Operations, type Connection } from './sql/statement.ts';
+import { Transacted } from './sql/database.ts';
+import { columns, mirrorSql, runQuery, statement, type Connection } from './sql/statement.ts';
 import type { GatewayTable } from './sql/schema.ts';
 
-export class Gateways extends Operations {
-  readonly #database: Database;
-  readonly #clock: Clock;
+export class Gateways extends Transacted {
   readonly #enabled = statement(this.db)<{ account_id: string }, { sgid: number }>`
     SELECT sgid FROM gateways WHERE account_id = ${'account_id'} AND removed_at IS NULL`;
   readonly #upsert = statement<Omit<GatewayTable, 'removed_at'>>(this.db, (at) =>
@@ -37,20 +35,14 @@ export class Gateways extends Operations {
     UPDATE gateways SET removed_at = ${'removed_at'}
     WHERE account_id = ${'account_id'} AND sgid = ${'sgid'}`;
 
-  constructor(database: Database, clock: Clock) {
-    super(database.connection);
-    this.#database = database;
-    this.#clock = clock;
-  }
-
   enabledGateways(accountId: string): Promise<number[]> {
-    return this.#database.read(() => this.#enabledIds(accountId));
+    return this.database.read(() => this.#enabledIds(accountId));
   }
 
   /** Stores what a list shows. @param whole the list shows all that there are: the others are removed. @returns how many were removed. */
   putGateways(accountId: string, listed: readonly Gateway[], { whole }: { whole: boolean }): Promise<number> {
-    return this.#database.write(async () => {
-      const at = timestamp(this.#clock.now());
+    return this.database.write(async () => {
+      const at = timestamp(this.clock.now());
       const here = new Set(listed.map(({ sgid }) => sgid));
       const gone = whole ? (await this.#enabledIds(accountId)).filter((sgid) => !here.has(sgid)) : [];
       for (const sgid of gone) this.#remove.send({ account_id: accountId, sgid, removed_at: at });

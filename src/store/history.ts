@@ -7,9 +7,8 @@ import { isAbsent } from '../domain/presence.ts';
 import { balanceFields, kept, stateWord, Unreadable, type Balance, type Vendor } from '../domain/vendor.ts';
 import { feedEpochs } from './reports/feed-cursor.ts';
 import { expiringBy } from './retention.ts';
-import type { Connection } from './sql/statement.ts';
 import type { BalanceSpanTable, VendorKey, VendorTable, VersionRowTable } from './sql/schema.ts';
-import { columns, mirrorSql, ofVendor, statement, type Statement } from './sql/statement.ts';
+import { Operations, columns, mirrorSql, ofVendor, statement } from './sql/statement.ts';
 
 /** The source and time of a change. */
 interface Cause {
@@ -47,57 +46,48 @@ const spanColumns = [
   'state',
 ] as const satisfies (keyof BalanceSpanTable)[];
 
-export class History {
-  readonly #addVersion: Statement<Omit<VersionRowTable, 'seq' | 'valid_to' | 'raw'>>;
-  readonly #endVersion: Statement<VendorKey & { at: string; raw: string }>;
-  readonly #addSpan: Statement<Omit<BalanceSpanTable, 'valid_to'>>;
-  readonly #openSpans: Statement<VendorKey, BalanceSpanTable>;
-  readonly #endSpan: Statement<VendorKey & { code: string; at: string }>;
-  readonly #beginEpoch: () => Promise<void>;
+export class History extends Operations {
+  readonly #addVersion = statement<Omit<VersionRowTable, 'seq' | 'valid_to' | 'raw'>>(this.db, (at) =>
+    mirrorSql.insertInto('_vendor_versions').values({
+      account_id: at('account_id'),
+      vendorid: at('vendorid'),
+      valid_from: at('valid_from'),
+      valid_to: null,
+      vis_state: at('vis_state'),
+      vis_state_source: at('vis_state_source'),
+      presence: at('presence'),
+      changed_fields: at('changed_fields'),
+      source: at('source'),
+      run_id: at('run_id'),
+      delivery_id: at('delivery_id'),
+      raw: null,
+    }),
+  );
+  readonly #endVersion = statement<VendorKey & { at: string; raw: string }>(this.db, (at) =>
+    ofVendor(
+      mirrorSql.updateTable('_vendor_versions').set({ valid_to: at('at'), raw: sql`coalesce(raw, ${at('raw')})` }),
+      at,
+    ).where('valid_to', 'is', null),
+  );
+  readonly #addSpan = statement<Omit<BalanceSpanTable, 'valid_to'>>(this.db, (at) =>
+    mirrorSql.insertInto('_balance_spans').values({ ...columns(at, spanColumns), valid_to: null }),
+  );
+  readonly #openSpans = statement<VendorKey, BalanceSpanTable>(this.db, (at) =>
+    ofVendor(mirrorSql.selectFrom('_balance_spans').select([...spanColumns, 'valid_to']), at).where(
+      'valid_to',
+      'is',
+      null,
+    ),
+  );
+  readonly #endSpan = statement<VendorKey & { code: string; at: string }>(this.db, (at) =>
+    ofVendor(mirrorSql.updateTable('_balance_spans').set({ valid_to: at('at') }), at)
+      .where('code', '=', at('code'))
+      .where('valid_to', 'is', null),
+  );
+  readonly #beginEpoch = feedEpochs(this.db);
   /** The last cause; each transaction or savepoint has its own, and needs its epoch to be checked. */
   #cause: Cause | undefined;
   #begun: Promise<void> | undefined;
-
-  constructor(db: Connection) {
-    this.#addVersion = statement(db, (at) =>
-      mirrorSql.insertInto('_vendor_versions').values({
-        account_id: at('account_id'),
-        vendorid: at('vendorid'),
-        valid_from: at('valid_from'),
-        valid_to: null,
-        vis_state: at('vis_state'),
-        vis_state_source: at('vis_state_source'),
-        presence: at('presence'),
-        changed_fields: at('changed_fields'),
-        source: at('source'),
-        run_id: at('run_id'),
-        delivery_id: at('delivery_id'),
-        raw: null,
-      }),
-    );
-    this.#endVersion = statement(db, (at) =>
-      ofVendor(
-        mirrorSql.updateTable('_vendor_versions').set({ valid_to: at('at'), raw: sql`coalesce(raw, ${at('raw')})` }),
-        at,
-      ).where('valid_to', 'is', null),
-    );
-    this.#addSpan = statement(db, (at) =>
-      mirrorSql.insertInto('_balance_spans').values({ ...columns(at, spanColumns), valid_to: null }),
-    );
-    this.#openSpans = statement(db, (at) =>
-      ofVendor(mirrorSql.selectFrom('_balance_spans').select([...spanColumns, 'valid_to']), at).where(
-        'valid_to',
-        'is',
-        null,
-      ),
-    );
-    this.#endSpan = statement(db, (at) =>
-      ofVendor(mirrorSql.updateTable('_balance_spans').set({ valid_to: at('at') }), at)
-        .where('code', '=', at('code'))
-        .where('valid_to', 'is', null),
-    );
-    this.#beginEpoch = feedEpochs(db);
-  }
 
   /** Adds the first version of a vendor. */
   async begin(key: VendorKey, state: VersionState, vendor: Vendor, cause: Cause): Promise<void> {

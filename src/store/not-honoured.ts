@@ -12,7 +12,7 @@ import {
 import type { Findings } from './findings.ts';
 import type { ReadingCounter } from './reading-counter.ts';
 import type { Run } from './runs.ts';
-import type { Database } from './sql/database.ts';
+import { Transacted, type Database } from './sql/database.ts';
 import { statement, type Connection, type OfAccount, type Statement } from './sql/statement.ts';
 
 interface OfRequest {
@@ -31,58 +31,52 @@ interface Declined {
   is_found: number;
 }
 
-export class NotHonoured implements OptionalMemory {
-  readonly #database: Database;
-  readonly #clock: Pick<Clock, 'now'>;
+export class NotHonoured extends Transacted implements OptionalMemory {
   readonly #counter: ReadingCounter;
   readonly #findings: Findings;
-  readonly #ofAccount: Statement<{ account_id: string }, Declined>;
-  readonly #put: Statement<OfRequest & Omit<Declined, 'is_found'> & { now: string }>;
-  readonly #remove: Statement<OfRequest>;
-  readonly #found: Statement<{ account_id: string }>;
-
-  constructor(
-    database: Database,
-    { clock, counter, findings }: { clock: Pick<Clock, 'now'>; counter: ReadingCounter; findings: Findings },
-  ) {
-    const { connection: db } = database;
-    this.#database = database;
-    this.#clock = clock;
-    this.#counter = counter;
-    this.#findings = findings;
-    this.#ofAccount = statement(db)`
+  readonly #ofAccount = statement(this.db)<{ account_id: string }, Declined>`
       SELECT request, again_at, since_ms, again_ms, failures, code, message, is_found FROM _not_honoured WHERE account_id = ${'account_id'}`;
-    this.#put = statement(db)`
+  readonly #put = statement(this.db)<OfRequest & Omit<Declined, 'is_found'> & { now: string }>`
       INSERT INTO _not_honoured (account_id, request, since, tried_at, again_at, since_ms, again_ms, failures, code, message)
       VALUES (${'account_id'}, ${'request'}, ${'now'}, ${'now'}, ${'again_at'}, ${'since_ms'},
         ${'again_ms'}, ${'failures'}, ${'code'}, ${'message'})
       ON CONFLICT (account_id, request) DO UPDATE SET tried_at = excluded.tried_at, again_at = excluded.again_at, again_ms = excluded.again_ms,
         failures = excluded.failures, code = excluded.code, message = excluded.message`;
-    this.#remove = statement(db)`
+  readonly #remove = statement(this.db)<OfRequest>`
       DELETE FROM _not_honoured WHERE account_id = ${'account_id'} AND request = ${'request'}`;
-    this.#found = statement(db)`UPDATE _not_honoured SET is_found = 1 WHERE account_id = ${'account_id'}`;
+  readonly #found = statement(this.db)<{
+    account_id: string;
+  }>`UPDATE _not_honoured SET is_found = 1 WHERE account_id = ${'account_id'}`;
+
+  constructor(
+    database: Database,
+    { clock, counter, findings }: { clock: Clock; counter: ReadingCounter; findings: Findings },
+  ) {
+    super(database, clock);
+    this.#counter = counter;
+    this.#findings = findings;
   }
 
   isHonoured(account_id: string, request: OptionalRequest): Promise<boolean> {
-    return this.#database.read(async () => {
+    return this.database.read(async () => {
       const known = await this.#find(account_id, request);
       return !known || (await this.#counter.moment()) >= known.again_ms;
     });
   }
 
   refusalOf(account_id: string, request: OptionalRequest): Promise<Refusal | undefined> {
-    return this.#database.read(async () => {
+    return this.database.read(async () => {
       const known = await this.#find(account_id, request);
       return known && refusalAfter(known.failures, (await this.#counter.moment()) - known.since_ms);
     });
   }
 
   noteDeclined(account_id: string, request: OptionalRequest, error: MirrorError): Promise<boolean> {
-    return this.#database.write(async () => {
+    return this.database.write(async () => {
       const known = await this.#find(account_id, request);
       const failures = (known?.failures ?? 0) + 1;
       const { code, message } = error;
-      const now = this.#clock.now();
+      const now = this.clock.now();
       const moment = await this.#counter.moment();
       const since_ms = known?.since_ms ?? moment;
       const wait = untilTriedAgain(request, moment - since_ms);
@@ -93,8 +87,8 @@ export class NotHonoured implements OptionalMemory {
   }
 
   async noteHonoured(account_id: string, request: OptionalRequest): Promise<void> {
-    if (!(await this.#database.read(() => this.#find(account_id, request)))) return;
-    await this.#database.write(() => this.#remove.send({ account_id, request }));
+    if (!(await this.database.read(() => this.#find(account_id, request)))) return;
+    await this.database.write(() => this.#remove.send({ account_id, request }));
   }
 
   /** Adds a finding about each request that was not honoured when none knew it yet. Runs inside a transaction. @returns notes for the run report. */

@@ -8,7 +8,7 @@
  */
 import type { VendorPage, VendorRow } from '../domain/reading.ts';
 import { forgottenVerdict, unchangedVerdict, type Verdict } from './acceptance.ts';
-import { asking, columns, mirrorSql, statement, type Connection, type Statement } from './sql/statement.ts';
+import { Operations, asking, columns, mirrorSql, statement, type Connection } from './sql/statement.ts';
 import type { VendorKey } from './sql/schema.ts';
 import type { ForgottenVendors, VendorRows } from './vendors.ts';
 
@@ -24,32 +24,30 @@ const kept = 10_000;
 /** Older ones are removed after this many new readings: where they stand, other pages of the file are written. */
 const untilPruned = 1_000;
 
-export class PageConfirmations {
-  readonly #db: Connection;
+export class PageConfirmations extends Operations {
   readonly #rows: VendorRows;
   readonly #forgotten: ForgottenVendors;
-  readonly #insert: Statement<{ read_seq: number; account_id: string; vendorids: string }>;
-  readonly #prune: Statement<{ read_seq: number }>;
-  readonly #later: Statement<VendorKey & { read_seq: number }, { read_seq: number }>;
+  readonly #insert = statement<{ read_seq: number; account_id: string; vendorids: string }>(this.db, (at) =>
+    mirrorSql
+      .insertInto('_page_confirmations')
+      .values(columns(at, ['read_seq', 'account_id', 'vendorids']))
+      .onConflict((conflict) => conflict.column('read_seq').doUpdateSet({ vendorids: at('vendorids') })),
+  );
+  readonly #prune = statement(this.db)<{
+    read_seq: number;
+  }>`DELETE FROM _page_confirmations WHERE read_seq < ${'read_seq'}`;
+  readonly #later = statement(this.db)<VendorKey & { read_seq: number }, { read_seq: number }>`
+      SELECT read_seq FROM _page_confirmations
+      WHERE account_id = ${'account_id'} AND read_seq > ${'read_seq'}
+        AND ${'vendorid'} IN (SELECT value FROM json_each(vendorids)) LIMIT 1`;
 
   /** The number of the reading at which they were last removed. */
   #prunedAt = -Infinity;
 
   constructor(db: Connection, rows: VendorRows, forgotten: ForgottenVendors) {
-    this.#db = db;
+    super(db);
     this.#rows = rows;
     this.#forgotten = forgotten;
-    this.#insert = statement(db, (at) =>
-      mirrorSql
-        .insertInto('_page_confirmations')
-        .values(columns(at, ['read_seq', 'account_id', 'vendorids']))
-        .onConflict((conflict) => conflict.column('read_seq').doUpdateSet({ vendorids: at('vendorids') })),
-    );
-    this.#prune = statement(db)`DELETE FROM _page_confirmations WHERE read_seq < ${'read_seq'}`;
-    this.#later = statement(db)`
-      SELECT read_seq FROM _page_confirmations
-      WHERE account_id = ${'account_id'} AND read_seq > ${'read_seq'}
-        AND ${'vendorid'} IN (SELECT value FROM json_each(vendorids)) LIMIT 1`;
   }
 
   /**
@@ -62,7 +60,7 @@ export class PageConfirmations {
     const different = new Set<number>();
     let isWhole = true;
     const contested = contestedIds(rows);
-    const lookUp = asking(this.#db, rows, (row) => this.#rows.lookUp(accountId, row));
+    const lookUp = asking(this.db, rows, (row) => this.#rows.lookUp(accountId, row));
     for (const row of rows) {
       const { vendorid } = row;
       if (contested.has(vendorid)) {

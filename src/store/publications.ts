@@ -5,10 +5,10 @@
  */
 import { sql, type Selectable } from 'kysely';
 import { inOrder } from '../domain/concurrency.ts';
-import { timestamp, type Clock } from '../domain/clock.ts';
+import { timestamp } from '../domain/clock.ts';
 import type { MirrorError } from '../domain/errors.ts';
-import type { Database } from './sql/database.ts';
-import { statement, Operations, type Connection, type None } from './sql/statement.ts';
+import { Transacted } from './sql/database.ts';
+import { statement, type Connection, type None } from './sql/statement.ts';
 import { cursorParts, latestCursor } from './reports/feed-cursor.ts';
 import type { PublicationTable } from './sql/schema.ts';
 
@@ -28,9 +28,7 @@ const publicationColumns = sql`path, place, definition, file_ms, written_at, fai
 
 type Failure = Pick<MirrorError, 'code' | 'message'> & { readonly remedy?: string | null | undefined };
 
-export class PublicationRows extends Operations {
-  readonly #database: Database;
-  readonly #clock: Pick<Clock, 'now'>;
+export class PublicationRows extends Transacted {
   readonly #find = statement(this.db)<{ path: string }, PublicationRow>`
     SELECT ${publicationColumns} FROM _publications WHERE path = ${'path'}`;
   readonly #register = statement(this.db)<{ path: string }>`
@@ -53,24 +51,18 @@ export class PublicationRows extends Operations {
       failed_at = excluded.failed_at, failures = _publications.failures + 1, code = excluded.code, error = excluded.error,
       remedy = excluded.remedy`;
 
-  constructor(database: Database, clock: Pick<Clock, 'now'>) {
-    super(database.connection);
-    this.#database = database;
-    this.#clock = clock;
-  }
-
   /** The end of the change feed: a copy that is begun now holds everything up to there. */
   place(): Promise<string> {
-    return this.#database.read(() => latestCursor(this.#database.connection));
+    return this.database.read(() => latestCursor(this.database.connection));
   }
 
   find(path: string): Promise<PublicationRow | undefined> {
-    return this.#database.read(() => this.#find.get({ path }));
+    return this.database.read(() => this.#find.get({ path }));
   }
 
   /** What is known of a publication, from now on also if it was never written: what is forgotten is noted with it. */
   register(path: string): Promise<PublicationRow> {
-    return this.#database.write(async () => {
+    return this.database.write(async () => {
       this.#register.send({ path });
       const row = await this.#find.get({ path });
       if (!row) throw new Error('The publication was not stored.');
@@ -79,14 +71,14 @@ export class PublicationRows extends Operations {
   }
 
   wrote(path: string, state: PublishedState): Promise<void> {
-    return this.#database.writeWithoutSync(() => {
-      this.#wrote.send({ path, ...state, now: timestamp(this.#clock.now()) });
+    return this.database.writeWithoutSync(() => {
+      this.#wrote.send({ path, ...state, now: timestamp(this.clock.now()) });
     });
   }
 
   failed(path: string, { code, message, remedy = null }: Failure): Promise<void> {
-    return this.#database.writeWithoutSync(() => {
-      this.#failed.send({ path, code, error: message, remedy, now: timestamp(this.#clock.now()) });
+    return this.database.writeWithoutSync(() => {
+      this.#failed.send({ path, code, error: message, remedy, now: timestamp(this.clock.now()) });
     });
   }
 }

@@ -9,9 +9,9 @@ import type { OpenDelivery, ParkedDeliveries, SettledOutcome, Deliveries } from 
 import type { Findings } from './findings.ts';
 import type { Marks } from './marks.ts';
 import { noticeable, type ReadingCounter } from './reading-counter.ts';
-import type { Database } from './sql/database.ts';
+import { Transacted, type Database } from './sql/database.ts';
 import type { DirtyVendorTable, VendorKey } from './sql/schema.ts';
-import { columns, mirrorSql, ofVendor, statement, together, Operations, type At } from './sql/statement.ts';
+import { columns, mirrorSql, ofVendor, statement, together, type At } from './sql/statement.ts';
 
 /** A mark: a vendor that must be read again. */
 export type Mark = Pick<
@@ -53,9 +53,7 @@ export interface OldMark {
 }
 
 /** Settling and deferring need not be on disk: a mark that came back would only cause one more read. */
-export class Queue extends Operations {
-  readonly #database: Database;
-  readonly #clock: Clock;
+export class Queue extends Transacted {
   readonly #counter: ReadingCounter;
   readonly #marks: Marks;
   readonly #deliveries: Deliveries;
@@ -98,9 +96,7 @@ export class Queue extends Operations {
   );
 
   constructor(database: Database, { clock, counter, marks, deliveries, findings }: QueueParts) {
-    super(database.connection);
-    this.#database = database;
-    this.#clock = clock;
+    super(database, clock);
     this.#counter = counter;
     this.#marks = marks;
     this.#deliveries = deliveries;
@@ -110,7 +106,7 @@ export class Queue extends Operations {
 
   /** Marks vendors to be read again after `delay` milliseconds. */
   markVendors(accountId: string, vendorids: readonly number[], reason: MarkReason, delay: number): Promise<void> {
-    return this.#database.write(async () => {
+    return this.database.write(async () => {
       const keys = vendorids.map((vendorid) => ({ account_id: accountId, vendorid }));
       await this.#marks.add(keys, reason, delay);
     });
@@ -122,7 +118,7 @@ export class Queue extends Operations {
   }
 
   #outlooks(accounts: readonly string[]): Promise<Outlook[]> {
-    return this.#database.read(async () => {
+    return this.database.read(async () => {
       const [moment, marked] = await Promise.all([
         this.#counter.moment(),
         this.#marked.all({ accounts: JSON.stringify(accounts) }),
@@ -134,14 +130,14 @@ export class Queue extends Operations {
 
   /** Due marks of an account, those that were not tried before and the oldest first; at most `limit`. */
   dueMarks(accountId: string, limit = Number.MAX_SAFE_INTEGER): Promise<Mark[]> {
-    return this.#database.read(async () =>
+    return this.database.read(async () =>
       this.#due.all({ account_id: accountId, moment: await this.#counter.moment(), limit }),
     );
   }
 
   /** Vendors that will be read, and of which no reading has failed. */
   async untried(accountId: string): Promise<number[]> {
-    const marks = await this.#database.read(() => this.#untried.all({ account_id: accountId }));
+    const marks = await this.database.read(() => this.#untried.all({ account_id: accountId }));
     return marks.map(({ vendorid }) => vendorid);
   }
 
@@ -150,7 +146,7 @@ export class Queue extends Operations {
    * @param after only marks that are due later than this moment of mirror time
    */
   untilNextMark(accountId: string, after = -1): Promise<number | undefined> {
-    return this.#database.read(async () => {
+    return this.database.read(async () => {
       const next = (await this.#next.get({ account_id: accountId, after }))?.next ?? undefined;
       return next === undefined ? undefined : Math.max(0, next - (await this.#counter.moment()));
     });
@@ -158,12 +154,12 @@ export class Queue extends Operations {
 
   /** The number of open marks, due or not, without parked ones. */
   countMarks(accountId: string): Promise<number> {
-    return this.#database.read(async () => (await this.#open.get({ account_id: accountId }))?.marks ?? 0);
+    return this.database.read(async () => (await this.#open.get({ account_id: accountId }))?.marks ?? 0);
   }
 
   /** Removes a mark, and settles its deliveries. @returns false if the vendor was marked again meanwhile. */
   settle(mark: Mark, outcome: SettledOutcome): Promise<boolean> {
-    return this.#database.writeWithoutSync(async () => {
+    return this.database.writeWithoutSync(async () => {
       const settled = (await this.#remove.run(mark)) > 0;
       if (settled) await this.#conclude(mark, outcome);
       return settled;
@@ -172,8 +168,8 @@ export class Queue extends Operations {
 
   /** Defers a mark, and settles its deliveries where an `outcome` is given. @returns false if the vendor was marked again meanwhile. */
   defer(mark: Mark, { delay, reason, attempts, error }: Deferral, outcome?: SettledOutcome): Promise<boolean> {
-    return this.#database.writeWithoutSync(async () => {
-      const due_at = timestamp(this.#clock.now() + delay);
+    return this.database.writeWithoutSync(async () => {
+      const due_at = timestamp(this.clock.now() + delay);
       const due_ms = Math.ceil((await this.#counter.moment()) + delay);
       const deferred = (await this.#change.run({ ...mark, due_at, due_ms, reason, attempts, last_error: error })) > 0;
       if (!deferred) await this.#marks.postpone(mark, attempts, error);
@@ -184,7 +180,7 @@ export class Queue extends Operations {
 
   /** Settles deliveries that a reading answered, where the mark itself could not be settled. */
   settleDeliveries(mark: Mark, answered: readonly OpenDelivery[]): Promise<void> {
-    return this.#database.writeWithoutSync(async () => {
+    return this.database.writeWithoutSync(async () => {
       const open = new Set((await this.#deliveries.open(mark)).map(({ id }) => id));
       await this.#conclude(
         mark,
@@ -216,7 +212,7 @@ export class Queue extends Operations {
       await this.#conclude(mark, outcome);
       return;
     }
-    const [now, moment] = [this.#clock.now(), await this.#counter.moment()];
+    const [now, moment] = [this.clock.now(), await this.#counter.moment()];
     const marked_at = timestamp(now + upTo - moment);
     this.#rejuvenate.send({ ...mark, marked_at, marked_ms: upTo });
     // The moments of deliveries are those of the clock, which may have been set since.
@@ -231,12 +227,12 @@ export class Queue extends Operations {
 
   /** The deliveries of a mark, oldest first. */
   openDeliveries(mark: Mark): Promise<OpenDelivery[]> {
-    return this.#database.read(() => this.#deliveries.open(mark));
+    return this.database.read(() => this.#deliveries.open(mark));
   }
 
   /** Gives up until the next reconciliation. */
   park(mark: Mark, error: string): Promise<void> {
-    return this.#database.write(async () => {
+    return this.database.write(async () => {
       if ((await this.#change.run({ ...mark, due_at: null, due_ms: null, last_error: error })) > 0)
         await this.#conclude(mark, 'parked');
       else await this.#marks.postpone(mark, mark.attempts, error);
@@ -245,18 +241,18 @@ export class Queue extends Operations {
 
   /** Parked marks of an account. */
   parkedMarks(accountId: string): Promise<Mark[]> {
-    return this.#database.read(() => this.#parked.all({ account_id: accountId }));
+    return this.database.read(() => this.#parked.all({ account_id: accountId }));
   }
 
   /** Parked deliveries of an account. Where more deliveries came since, the vendor's mark is open again. */
   parkedDeliveries(accountId: string): Promise<ParkedDeliveries[]> {
-    return this.#database.read(() => this.#deliveries.parked({ account_id: accountId }));
+    return this.database.read(() => this.#deliveries.parked({ account_id: accountId }));
   }
 
   /** Settles parked deliveries of a vendor that does not exist. */
   settleParkedDeliveries(accountId: string, { vendorid, upTo }: ParkedDeliveries): Promise<void> {
-    return this.#database.writeWithoutSync(() =>
-      this.#deliveries.settle({ account_id: accountId, vendorid }, upTo, 'not_found', this.#clock.now()),
+    return this.database.writeWithoutSync(() =>
+      this.#deliveries.settle({ account_id: accountId, vendorid }, upTo, 'not_found', this.clock.now()),
     );
   }
 
@@ -265,7 +261,7 @@ export class Queue extends Operations {
     // A delivery without a change announces late what a sweep had found; of several with a change, all but the last do.
     if (outcome === 'unchanged') await this.#findings.explainBy(mark, open);
     if (outcome === 'applied') await this.#findings.explainBy(mark, open.slice(0, -1));
-    this.#deliveries.settle(mark, open.at(-1)?.id ?? 0, outcome, this.#clock.now());
+    this.#deliveries.settle(mark, open.at(-1)?.id ?? 0, outcome, this.clock.now());
   }
 }
 

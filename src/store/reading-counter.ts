@@ -22,7 +22,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { ReadStamp } from '../domain/reading.ts';
-import { mirrorSql, statement, type Connection, type Statement } from './sql/statement.ts';
+import { Operations, mirrorSql, statement, type Connection, type Statement } from './sql/statement.ts';
 import type { CounterTable } from './sql/schema.ts';
 
 const columns = ['read_seq', 'offset_ms', 'mirror_ms', 'wall_ms'] as const;
@@ -38,13 +38,18 @@ export const noticeable = 1_000;
 /** The same between two machines: a clock that is further ahead contradicts the service, and claims nothing. */
 const noticeableElsewhere = 6_000;
 
-export class ReadingCounter {
+export class ReadingCounter extends Operations {
   readonly #clock: Clock;
   readonly #setBacks: ClockSetBackLog;
   readonly #advance: Statement<{ now: number | null; wall: number }, Row>;
-  readonly #takeRun: Statement<{ newest: number }, { run_id: number }>;
+  readonly #takeRun = statement(this.db)<
+    { newest: number },
+    { run_id: number }
+  >`UPDATE _reading_counter SET run_id = max(run_id, ${'newest'}) + 1 RETURNING run_id`;
   readonly #current: Statement<object, Current>;
-  readonly #noteClock: Statement<{ clock_ahead_ms: number | null }>;
+  readonly #noteClock = statement<{ clock_ahead_ms: number | null }>(this.db, (at) =>
+    mirrorSql.updateTable('_reading_counter').set({ clock_ahead_ms: at('clock_ahead_ms') }),
+  );
   readonly #isRemote: boolean;
   /** On a server: by how much mirror time is ahead of this machine's monotonic clock, once that is known. */
   #ahead: number | undefined;
@@ -54,6 +59,7 @@ export class ReadingCounter {
   #noticed: (Clocks & Pick<Row, 'read_seq'>) | undefined;
 
   constructor(db: Connection, clock: Clock, setBacks: ClockSetBackLog) {
+    super(db);
     this.#clock = clock;
     this.#setBacks = setBacks;
     this.#isRemote = db.isRemote === true;
@@ -67,13 +73,9 @@ export class ReadingCounter {
         })
         .returning(columns),
     );
-    this.#takeRun = statement(db)`UPDATE _reading_counter SET run_id = max(run_id, ${'newest'}) + 1 RETURNING run_id`;
     const server_ms = this.#isRemote ? serverTime : sql<number | null>`NULL`;
     this.#current = statement(db, () =>
       mirrorSql.selectFrom('_reading_counter').select([...columns, server_ms.as('server_ms')]),
-    );
-    this.#noteClock = statement(db, (at) =>
-      mirrorSql.updateTable('_reading_counter').set({ clock_ahead_ms: at('clock_ahead_ms') }),
     );
   }
 
@@ -216,24 +218,23 @@ export interface By {
   by: string;
 }
 
-export class ClockSetBackLog {
+export class ClockSetBackLog extends Operations {
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #add: Statement<{ read_seq: number; noticed_at: string }>;
-  readonly #since: Statement<{ read_seq: number }, { read_seq: number }>;
+  readonly #add = statement<{ read_seq: number; noticed_at: string }>(this.db, (at) =>
+    mirrorSql
+      .insertInto('_clock_set_back')
+      .values({ read_seq: at('read_seq'), noticed_at: at('noticed_at') })
+      .onConflict((conflict) => conflict.doNothing()),
+  );
+  readonly #since = statement<{ read_seq: number }, { read_seq: number }>(this.db, (at) =>
+    mirrorSql.selectFrom('_clock_set_back').select('read_seq').where('read_seq', '>', at('read_seq')).limit(1),
+  );
   readonly #corrections: readonly Pick<Statement<By>, 'send'>[];
 
   /** `corrections`: what each table does about it. */
   constructor(db: Connection, clock: Pick<Clock, 'now'>, corrections: readonly Pick<Statement<By>, 'send'>[]) {
+    super(db);
     this.#clock = clock;
-    this.#add = statement(db, (at) =>
-      mirrorSql
-        .insertInto('_clock_set_back')
-        .values({ read_seq: at('read_seq'), noticed_at: at('noticed_at') })
-        .onConflict((conflict) => conflict.doNothing()),
-    );
-    this.#since = statement(db, (at) =>
-      mirrorSql.selectFrom('_clock_set_back').select('read_seq').where('read_seq', '>', at('read_seq')).limit(1),
-    );
     this.#corrections = corrections;
   }
 

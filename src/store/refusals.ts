@@ -5,7 +5,7 @@
 import { sql, type Selectable } from 'kysely';
 import { timestamp } from '../domain/clock.ts';
 import type { Database } from './sql/database.ts';
-import { statement, type Connection, type OfAccount, type Statement } from './sql/statement.ts';
+import { Operations, statement, type Connection, type OfAccount, type Statement } from './sql/statement.ts';
 import type { RefusalTable } from './sql/schema.ts';
 
 /** Refused requests of one account with one outcome. */
@@ -27,24 +27,25 @@ type Row = Pick<RefusalTable, 'account_id' | 'outcome' | 'first_at' | 'last_at' 
 /** Outcomes of requests to an address that somebody besides the service may know. */
 export const ofStrangers: readonly string[] = ['wrong_code', 'unexpected_code', 'wrong_signature'];
 
-export class Refusals {
-  readonly #database: Database;
-  readonly #add: Statement<Row>;
-  readonly #forget: Statement<{ account_id: string }>;
+/** Whether a delivery was accepted since. */
+const isAnew = sql`_refusals.last_at <= (SELECT max(received_at) FROM deliveries d WHERE d.account_id = _refusals.account_id)`;
 
-  constructor(database: Database) {
-    this.#database = database;
-    const isAnew = sql`_refusals.last_at <= (SELECT max(received_at) FROM deliveries d WHERE d.account_id = _refusals.account_id)`;
-    this.#add = statement(database.connection)`
+export class Refusals extends Operations {
+  readonly #database: Database;
+  readonly #add = statement(this.db)<Row>`
       INSERT INTO _refusals (account_id, outcome, refused, first_at, last_at, recent, recent_at, detail)
       VALUES (${'account_id'}, ${'outcome'}, ${'count'}, ${'first_at'}, ${'last_at'}, ${'count'}, ${'first_at'}, ${'detail'})
       ON CONFLICT (account_id, outcome) DO UPDATE SET
         refused = _refusals.refused + excluded.refused, last_at = excluded.last_at, detail = excluded.detail,
         recent = excluded.recent + CASE WHEN ${isAnew} THEN 0 ELSE _refusals.recent END,
         recent_at = CASE WHEN ${isAnew} THEN excluded.recent_at ELSE _refusals.recent_at END`;
-    this.#forget = statement(database.connection)`
+  readonly #forget = statement(this.db)<{ account_id: string }>`
       DELETE FROM _refusals
       WHERE account_id = ${'account_id'} AND outcome IN (${sql.join(ofStrangers)})`;
+
+  constructor(database: Database) {
+    super(database.connection);
+    this.#database = database;
   }
 
   /** Forgets what may have come of strangers: the address that they know is replaced. */

@@ -8,7 +8,7 @@ import type { ProcessLock } from '../domain/processes.ts';
 import type { ClockSetBackLog, ReadingCounter } from './reading-counter.ts';
 import { among, batchSize, type Expiring } from './retention.ts';
 import { withoutBlobs } from './sqlite/blobs.ts';
-import type { Database } from './sql/database.ts';
+import { Transacted, type Database } from './sql/database.ts';
 import { connectReader, type Sqlite } from './sqlite/driver.ts';
 import type { ProofKind, RunTable, RunTrigger } from './sql/schema.ts';
 import {
@@ -114,14 +114,12 @@ function ended(at: At<Pick<RunTable, 'finished_at'>>): RawBuilder<string> {
   return sql`CASE WHEN started_at > ${at('finished_at')} THEN started_at ELSE ${at('finished_at')} END`;
 }
 
-export class Runs extends Operations {
-  readonly #database: Database;
-  readonly #clock: Clock;
+export class Runs extends Transacted {
   readonly #counter: ReadingCounter;
   readonly #process: Pick<ProcessLock, 'name' | 'isAlive'>;
   readonly #own = new Set<number>();
   readonly #starts: RunStarts;
-  readonly #moves: (accountId: string) => Promise<ListMoves>;
+  readonly #moves = listMoves(this.db);
   readonly #newest = statement(this.db)<None, { id: number | null }>`SELECT max(id) AS id FROM runs`;
   readonly #insert = statement<{ id: number } & Pick<RunTable, Exclude<(typeof starts)[number], 'id'>>>(this.db, (at) =>
     mirrorSql.insertInto('runs').values({ ...noCounts, ...columns(at, starts), ...noEnd }),
@@ -178,21 +176,18 @@ export class Runs extends Operations {
   );
 
   constructor(database: Database, { clock, counter, process, setBacks }: RunParts) {
-    super(database.connection);
+    super(database, clock);
     const { connection: db } = database;
-    this.#database = database;
-    this.#moves = listMoves(db);
     this.#starts = new RunStarts(db, setBacks);
-    this.#clock = clock;
     this.#counter = counter;
     this.#process = process;
   }
 
   /** Also marks runs of dead processes as abandoned. */
   async beginRun({ accountId, kind, trigger }: RunStart): Promise<Run> {
-    return this.#database.write(async () => {
+    return this.database.write(async () => {
       const { id, began } = await this.#counter.beginRun((await this.#newest.get({}))?.id ?? 0);
-      const startedAt = this.#clock.now();
+      const startedAt = this.clock.now();
       for (const run of await this.#running.all({ account_id: accountId }))
         if (run.process === this.#process.name ? !this.#own.has(run.id) : !(await this.#isAlive(run.process)))
           this.#abandon.send({ id: run.id, finished_at: timestamp(startedAt) });
@@ -212,7 +207,7 @@ export class Runs extends Operations {
 
   /** How many runs of an account began after `since` (milliseconds since 1970) and died with their process. */
   unfinishedRuns(accountId: string, since: number): Promise<number> {
-    return this.#database.read(async () => {
+    return this.database.read(async () => {
       let unfinished = 0;
       for (const { process, outcome } of await this.#unfinished.all({ account_id: accountId, since: timestamp(since) }))
         if (process !== this.#process.name && (outcome === 'abandoned' || !(await this.#isAlive(process))))
@@ -223,33 +218,33 @@ export class Runs extends Operations {
 
   /** How many of an account's latest complete runs saw its list change. */
   listMoves(accountId: string): Promise<ListMoves> {
-    return this.#database.read(() => this.#moves(accountId));
+    return this.database.read(() => this.#moves(accountId));
   }
 
   /** When the last complete sweep of an account began, as a timestamp of ours; undefined before the first. */
   lastComplete(accountId: string): Promise<string | undefined> {
-    return this.#database.read(
+    return this.database.read(
       async () => (await this.#complete.get({ account_id: accountId }))?.started_at ?? undefined,
     );
   }
 
   /** When the first complete sweep of an account that is still recorded ended; undefined before it. */
   firstComplete(accountId: string): Promise<string | undefined> {
-    return this.#database.read(
+    return this.database.read(
       async () => (await this.#firstComplete.get({ account_id: accountId }))?.finished_at ?? undefined,
     );
   }
 
   /** Up to when the last complete sweep knew every vendor, milliseconds since 1970; null where it could not say. */
   lastSafeAsOf(accountId: string): Promise<number | null> {
-    return this.#database.read(
+    return this.database.read(
       async () => parseInstant((await this.#claimed.get({ account_id: accountId }))?.safe_as_of ?? '') ?? null,
     );
   }
 
   /** When the last complete sweep of each account began, by account. */
   lastCompleteByAccount(): Promise<ReadonlyMap<string, string>> {
-    return this.#database.read(
+    return this.database.read(
       async () =>
         new Map((await this.#everyComplete.all({})).map(({ account_id, started_at }) => [account_id, started_at])),
     );
@@ -259,17 +254,17 @@ export class Runs extends Operations {
    * unknown, because the clock was set back.
    */
   runStartBefore(accountId: string, readSeq: number, now: number): Promise<number | undefined> {
-    return this.#database.read(() => this.#starts.startBefore(accountId, readSeq, now));
+    return this.database.read(() => this.#starts.startBefore(accountId, readSeq, now));
   }
 
   /** When a run began, milliseconds since 1970; undefined where the clock was set back since. */
   runStart(run: Run): Promise<number | undefined> {
-    return this.#database.read(() => this.#starts.startOf(run));
+    return this.database.read(() => this.#starts.startOf(run));
   }
 
   /** The latest sweep of an account, possibly still running. */
   lastSweep(accountId: string): Promise<Sweeping | undefined> {
-    return this.#database.read(() => this.#latest.get({ account_id: accountId }));
+    return this.database.read(() => this.#latest.get({ account_id: accountId }));
   }
 
   /** Updates the counts of a run. Runs inside a transaction. */
@@ -278,7 +273,7 @@ export class Runs extends Operations {
   }
 
   finishRun(run: Run, end: RunEnd): Promise<void> {
-    return this.#database.write(() => this.finish(run, end));
+    return this.database.write(() => this.finish(run, end));
   }
 
   /** As `finishRun`, inside a transaction. Nothing is claimed by a clock that was set back since the run began. */
@@ -294,7 +289,7 @@ export class Runs extends Operations {
       error: end.error,
       error_code: end.errorCode,
       remedy: end.remedy ?? null,
-      finished_at: timestamp(this.#clock.now()),
+      finished_at: timestamp(this.clock.now()),
       safe_as_of: claim(end.safeAsOf),
       listed_as_of: claim(end.listedAsOf),
       proof: end.proof,

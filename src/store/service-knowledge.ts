@@ -1,8 +1,8 @@
 /** What was learned of a service, whatever account it was learned from (`_service_knowledge`). It is learned again where the row is gone. */
 import { sql } from 'kysely';
-import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
-import type { Database } from './sql/database.ts';
-import { statement, type None, type Statement } from './sql/statement.ts';
+import { parseInstant, timestamp } from '../domain/clock.ts';
+import { Transacted } from './sql/database.ts';
+import { statement, type None } from './sql/statement.ts';
 
 interface KnowledgeRow {
   readonly first_page: number | null;
@@ -29,53 +29,42 @@ const timeBetweenQuestions = 24 * 3_600_000;
 /** What the readers of lists need of it. */
 export type PageMemory = Pick<ServiceKnowledge, 'read' | 'learn' | 'learnFirstPage'>;
 
-export class ServiceKnowledge {
-  readonly #database: Database;
-  readonly #clock: Clock;
-  readonly #get: Statement<None, KnowledgeRow>;
-  readonly #ask: Statement<Pick<KnowledgeRow, 'first_page' | 'asked_at'>>;
-  readonly #learn: Statement<Pick<KnowledgeRow, 'largest_page' | 'counts_lists'>>;
+/** The service that the mirror belongs to. */
+const service = sql`coalesce((SELECT service FROM mirror_identity), '')`;
 
-  constructor(database: Database, clock: Clock) {
-    const { connection: db } = database;
-    this.#database = database;
-    this.#clock = clock;
-    const service = sql`coalesce((SELECT service FROM mirror_identity), '')`;
-    this.#get = statement(db)<None, KnowledgeRow>`
+export class ServiceKnowledge extends Transacted {
+  readonly #get = statement(this.db)<None, KnowledgeRow>`
       SELECT first_page, asked_at, largest_page, counts_lists FROM _service_knowledge WHERE service = ${service}`;
-    this.#ask = statement(db)`
+  readonly #ask = statement(this.db)<Pick<KnowledgeRow, 'first_page' | 'asked_at'>>`
       INSERT INTO _service_knowledge (service, first_page, asked_at)
       VALUES (${service}, ${'first_page'}, ${'asked_at'})
       ON CONFLICT (service) DO UPDATE SET first_page = excluded.first_page, asked_at = excluded.asked_at`;
-    this.#learn = statement(db)`
+  readonly #learn = statement(this.db)<Pick<KnowledgeRow, 'largest_page' | 'counts_lists'>>`
       INSERT INTO _service_knowledge (service, largest_page, counts_lists)
       VALUES (${service}, ${'largest_page'}, ${'counts_lists'})
       ON CONFLICT (service) DO UPDATE SET
         largest_page = max(_service_knowledge.largest_page, excluded.largest_page), counts_lists = excluded.counts_lists`;
-  }
 
   read(): Promise<PageFacts> {
-    return this.#database.read(() => this.#facts());
+    return this.database.read(() => this.#facts());
   }
 
   async learnFirstPage(firstPage: 0 | 1 | undefined): Promise<void> {
-    const asked_at = timestamp(this.#clock.now());
-    await this.#database.write(() => this.#ask.send({ first_page: firstPage ?? null, asked_at }));
+    const asked_at = timestamp(this.clock.now());
+    await this.database.write(() => this.#ask.send({ first_page: firstPage ?? null, asked_at }));
   }
 
   /** Keeps what differs from what is known. */
   async learn({ largestPage, countsLists }: Pick<PageFacts, 'largestPage' | 'countsLists'>): Promise<void> {
     const known = await this.read();
     if (largestPage <= known.largestPage && countsLists === known.countsLists) return;
-    await this.#database.write(() =>
-      this.#learn.send({ largest_page: largestPage, counts_lists: Number(countsLists) }),
-    );
+    await this.database.write(() => this.#learn.send({ largest_page: largestPage, counts_lists: Number(countsLists) }));
   }
 
   async #facts(): Promise<PageFacts> {
     const { first_page, asked_at, largest_page = 0, counts_lists = 0 } = (await this.#get.get({})) ?? {};
     const askedAt = parseInstant(asked_at ?? '');
-    const since = askedAt === undefined ? Infinity : this.#clock.now() - askedAt;
+    const since = askedAt === undefined ? Infinity : this.clock.now() - askedAt;
     return {
       firstPage: first_page === 0 || first_page === 1 ? first_page : undefined,
       // A clock that was set back must not silence the question.

@@ -7,8 +7,8 @@ import type { SettledOutcome, Deliveries } from './deliveries.ts';
 import type { Findings } from './findings.ts';
 import type { Marks } from './marks.ts';
 import type { By } from './reading-counter.ts';
-import type { Database } from './sql/database.ts';
-import { statement, together, Operations, type Connection, type None, type Statement } from './sql/statement.ts';
+import { Transacted, type Database } from './sql/database.ts';
+import { statement, together, type Connection, type None, type Statement } from './sql/statement.ts';
 
 /** An open request. Moments are mirror time, in milliseconds. */
 export interface SweepRequest {
@@ -93,9 +93,7 @@ export interface SweepRequestParts {
 }
 
 /** Sweeps that deliveries requested, because their vendor did not fit into the queue or they named a callback of ours. */
-export class SweepRequests extends Operations {
-  readonly #database: Database;
-  readonly #clock: Clock;
+export class SweepRequests extends Transacted {
   readonly #marks: Marks;
   readonly #deliveries: Deliveries;
   readonly #findings: Findings;
@@ -132,9 +130,7 @@ export class SweepRequests extends Operations {
     UPDATE _sweep_requests SET rest_until_ms = ${'rest_until_ms'} WHERE account_id = ${'account_id'}`;
 
   constructor(database: Database, { clock, marks, deliveries, findings }: SweepRequestParts) {
-    super(database.connection);
-    this.#database = database;
-    this.#clock = clock;
+    super(database, clock);
     this.#marks = marks;
     this.#deliveries = deliveries;
     this.#findings = findings;
@@ -147,7 +143,7 @@ export class SweepRequests extends Operations {
   }
 
   #openOf(accounts: readonly string[]): Promise<(SweepRequest | undefined)[]> {
-    return this.#database.read(async () => {
+    return this.database.read(async () => {
       const rows = await this.#open.all({ accounts: JSON.stringify(accounts) });
       const lastDelivery = rows.length === 0 ? 0 : ((await this.#lastDelivery.get({}))?.id ?? 0);
       const open = new Map(rows.map((row) => [row.account_id, requestOf(row, lastDelivery)]));
@@ -157,7 +153,7 @@ export class SweepRequests extends Operations {
 
   /** How many deliveries had the id of a callback instead of a vendor, and when the last came; undefined where none did. */
   callbackIds(account_id: string): Promise<{ readonly deliveries: number; readonly last: string } | undefined> {
-    return this.#database.read(async () => {
+    return this.database.read(async () => {
       const { deliveries: count, last } = (await this.#named.get({ account_id })) ?? { deliveries: 0, last: null };
       return last === null ? undefined : { deliveries: count, last };
     });
@@ -166,9 +162,7 @@ export class SweepRequests extends Operations {
   /** Some of the vendors of these deliveries that did not fit into the queue. */
   unmarkedVendors(account_id: string, { lastDelivery, upTo }: AnsweredDeliveries): Promise<UnmarkedVendor[]> {
     const youngest = upTo === undefined ? everAfter : timestamp(upTo);
-    return this.#database.read(() =>
-      this.#unmarked.all({ account_id, lastDelivery, upTo: youngest, limit: batchSize }),
-    );
+    return this.database.read(() => this.#unmarked.all({ account_id, lastDelivery, upTo: youngest, limit: batchSize }));
   }
 
   /**
@@ -179,8 +173,8 @@ export class SweepRequests extends Operations {
     account_id: string,
     answers: readonly (UnmarkedVendor & { readonly outcome: SettledOutcome | 'unseen' })[],
   ): Promise<boolean> {
-    return this.#database.write(async () => {
-      const now = this.#clock.now();
+    return this.database.write(async () => {
+      const now = this.clock.now();
       const hasRoom = this.#deliveries.beginRoomCheck();
       let room = true;
       for (const { vendorid, upTo, outcome } of answers) {
@@ -203,7 +197,7 @@ export class SweepRequests extends Operations {
 
   /** Closes the request; where a newer one came, records up to when it is answered. */
   finishSweepRequest(account_id: string, { generation, upToMs, upTo, restUntilMs }: SweepAnswer): Promise<void> {
-    return this.#database.write(() => {
+    return this.database.write(() => {
       this.#advance.send({ account_id, asked_at: timestamp(upTo), asked_ms: upToMs, rest_until_ms: restUntilMs });
       this.#clear.send({ account_id, generation, upToMs });
     });
@@ -211,7 +205,7 @@ export class SweepRequests extends Operations {
 
   /** Postpones the next requested sweep to that moment of mirror time. */
   postponeSweepRequest(account_id: string, restUntilMs: number): Promise<void> {
-    return this.#database.write(() => this.#rest.send({ account_id, rest_until_ms: restUntilMs }));
+    return this.database.write(() => this.#rest.send({ account_id, rest_until_ms: restUntilMs }));
   }
 }
 

@@ -5,19 +5,11 @@
  * and what is claimed is limited to its moment.
  */
 import { sql } from 'kysely';
-import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
+import { parseInstant, timestamp } from '../domain/clock.ts';
 import type { ErrorCode, MirrorError } from '../domain/errors.ts';
 import type { Run } from './runs.ts';
-import type { Database } from './sql/database.ts';
-import {
-  columns,
-  mirrorSql,
-  ofVendor,
-  statement,
-  Operations,
-  type Connection,
-  type Statement,
-} from './sql/statement.ts';
+import { Transacted } from './sql/database.ts';
+import { columns, mirrorSql, ofVendor, statement, type Connection, type Statement } from './sql/statement.ts';
 import type { UndecidedTable, VendorKey } from './sql/schema.ts';
 
 const leftOut: ErrorCode = 'list_refuted';
@@ -27,9 +19,7 @@ interface OfAccount {
   account_id: string;
 }
 
-export class Undecided extends Operations {
-  readonly #database: Database;
-  readonly #clock: Pick<Clock, 'now'>;
+export class Undecided extends Transacted {
   readonly #all = statement<OfAccount, Pick<UndecidedTable, 'vendorid' | 'as_of' | 'code'>>(this.db, (at) =>
     mirrorSql
       .selectFrom('undecided_vendors')
@@ -54,22 +44,16 @@ export class Undecided extends Operations {
   );
   readonly #remove = statement<VendorKey>(this.db, (at) => ofVendor(mirrorSql.deleteFrom('undecided_vendors'), at));
 
-  constructor(database: Database, clock: Pick<Clock, 'now'>) {
-    super(database.connection);
-    this.#database = database;
-    this.#clock = clock;
-  }
-
   /** The undecided vendors of an account. */
   vendorids(accountId: string): Promise<ReadonlySet<number>> {
-    return this.#database.read(
+    return this.database.read(
       async () => new Set((await this.#all.all({ account_id: accountId })).map(({ vendorid }) => vendorid)),
     );
   }
 
   /** Those that lists leave out, and reads by id show. */
   unlisted(accountId: string): Promise<ReadonlySet<number>> {
-    return this.#database.read(async () => {
+    return this.database.read(async () => {
       const all = await this.#all.all({ account_id: accountId });
       return new Set(all.flatMap(({ vendorid, code }) => (code === leftOut ? vendorid : [])));
     });
@@ -85,9 +69,9 @@ export class Undecided extends Operations {
     undecided: ReadonlyMap<number, MirrorError>,
     unlisted: ReadonlyMap<number, number> = new Map(),
   ): Promise<number | null | undefined> {
-    return this.#database.write(async () => {
+    return this.database.write(async () => {
       const account_id = accountId;
-      const since = timestamp(this.#clock.now());
+      const since = timestamp(this.clock.now());
       for (const { vendorid } of await this.#all.all({ account_id }))
         if (!undecided.has(vendorid) && !unlisted.has(vendorid)) this.#remove.send({ account_id, vendorid });
       if (undecided.size + unlisted.size === 0) return undefined;

@@ -57,7 +57,7 @@ export class UnsteadyFields extends Operations {
     HAVING max(changes) FILTER (WHERE vendorid = ${'vendorid'}) >= ${enough}
       OR (total(changes >= ${enough}) >= ${enoughVendors} AND 2 * total(changes >= ${enough}) > count(*))
     ORDER BY field`;
-  readonly #last: ReturnType<typeof lastCompleteBefore>;
+  readonly #last = lastCompleteBefore(this.db);
   readonly #drop = statement(this.db)<OfField & { last: number }>`
     DELETE FROM _unsteady_fields
     WHERE account_id = ${'account_id'} AND field = ${'field'} AND changes < ${enough} AND run_id < ${'last'}`;
@@ -74,7 +74,6 @@ export class UnsteadyFields extends Operations {
   constructor(db: Connection, findings: Pick<Findings, 'add'>) {
     super(db);
     this.#findings = findings;
-    this.#last = lastCompleteBefore(db);
   }
 
   /** The unsteady fields of a vendor. */

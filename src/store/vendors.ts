@@ -33,7 +33,16 @@ import {
   type VendorKey,
   type VendorTable,
 } from './sql/schema.ts';
-import { columns, mirrorSql, ofVendor, statement, type OfAccount, type Statement, numbersIn } from './sql/statement.ts';
+import {
+  Operations,
+  columns,
+  mirrorSql,
+  ofVendor,
+  statement,
+  type OfAccount,
+  type Statement,
+  numbersIn,
+} from './sql/statement.ts';
 
 /** What is needed to decide about an unlisted vendor. */
 const scanned = [
@@ -56,80 +65,62 @@ const few = 3;
 const fewLively = 14;
 
 /** The stored vendors of an account, and scans of them in chunks. */
-export class Vendors {
+export class Vendors extends Operations {
   readonly #database: Database;
-  readonly #after: Statement<{ account_id: string; after: number }, ScannedVendor>;
-  readonly #count: Statement<{ account_id: string }, { vendors: number }>;
-  readonly #active: Statement<{ account_id: string }, { vendorid: number }>;
-  readonly #lively: Statement<{ account_id: string }, { vendorid: number }>;
-  readonly #oldest: Statement<{ account_id: string }, { vendorid: number }>;
-  readonly #unreadable: Statement<{ account_id: string }, { vendorid: number; fields: string }>;
-  readonly #presenceOf: Statement<VendorKey, Pick<VendorTable, 'presence' | 'presence_ms' | 'read_seq'>>;
-  readonly #suspect: Statement<VendorKey & Pick<VendorTable, 'presence' | 'presence_ms'>>;
-  readonly #absences: Statement<{ account_id: string; since: number }, { absences: number }>;
-  readonly #traits: Statement<VendorKey, VendorTraits>;
+  readonly #after = statement<{ account_id: string; after: number }, ScannedVendor>(this.db, (at) =>
+    mirrorSql
+      .selectFrom('vendors')
+      .select(scanned)
+      .where('account_id', '=', at('account_id'))
+      .where('vendorid', '>', at('after'))
+      .orderBy('vendorid')
+      .limit(chunk),
+  );
+  readonly #count = statement<{ account_id: string }, { vendors: number }>(this.db, (at) =>
+    mirrorSql
+      .selectFrom('vendors')
+      .select((row) => row.fn.countAll<number>().as('vendors'))
+      .where('account_id', '=', at('account_id')),
+  );
+  readonly #active = activeVendors(this.db, 'desc');
+  readonly #lively = statement<{ account_id: string }, { vendorid: number }>(this.db, (at) =>
+    mirrorSql
+      .selectFrom('vendors')
+      .select('vendorid')
+      .where('account_id', '=', at('account_id'))
+      .where('presence', 'in', ['present', 'suspect'])
+      .orderBy('read_seq', 'desc')
+      .limit(fewLively),
+  );
+  readonly #oldest = activeVendors(this.db, 'asc');
+  readonly #unreadable = statement<{ account_id: string }, { vendorid: number; fields: string }>(this.db, (at) =>
+    mirrorSql
+      .selectFrom('vendors')
+      .select(['vendorid', sql<string>`unreadable_fields`.as('fields')])
+      .where('account_id', '=', at('account_id'))
+      .where('unreadable_fields', 'is not', null)
+      .where('presence', 'in', ['present', 'suspect']),
+  );
+  readonly #presenceOf = statement<VendorKey, Pick<VendorTable, 'presence' | 'presence_ms' | 'read_seq'>>(
+    this.db,
+    (at) => ofVendor(mirrorSql.selectFrom('vendors').select(['presence', 'presence_ms', 'read_seq']), at),
+  );
+  readonly #suspect = statement<VendorKey & Pick<VendorTable, 'presence' | 'presence_ms'>>(this.db, (at) =>
+    ofVendor(mirrorSql.updateTable('vendors').set(columns(at, ['presence', 'presence_ms'])), at),
+  );
+  readonly #absences = countAbsences(this.db);
+  readonly #traits = statement<VendorKey, VendorTraits>(this.db, (at) =>
+    ofVendor(mirrorSql.selectFrom('vendors').select(traits), at),
+  );
 
   readonly #forgotten: ForgottenVendors;
   readonly #marks: Marks;
 
   constructor(database: Database, marks: Marks) {
+    super(database.connection);
     this.#database = database;
     this.#marks = marks;
     this.#forgotten = new ForgottenVendors(database.connection);
-    const { connection: db } = database;
-    this.#after = statement(db, (at) =>
-      mirrorSql
-        .selectFrom('vendors')
-        .select(scanned)
-        .where('account_id', '=', at('account_id'))
-        .where('vendorid', '>', at('after'))
-        .orderBy('vendorid')
-        .limit(chunk),
-    );
-    this.#count = statement(db, (at) =>
-      mirrorSql
-        .selectFrom('vendors')
-        .select((row) => row.fn.countAll<number>().as('vendors'))
-        .where('account_id', '=', at('account_id')),
-    );
-    const active = (order: 'asc' | 'desc'): Statement<{ account_id: string }, { vendorid: number }> =>
-      statement(db, (at) =>
-        mirrorSql
-          .selectFrom('vendors')
-          .select('vendorid')
-          .where('account_id', '=', at('account_id'))
-          .where('vis_state', '=', 0)
-          .where('presence', '=', 'present')
-          .orderBy('vendorid', order)
-          .limit(few),
-      );
-    this.#active = active('desc');
-    this.#oldest = active('asc');
-    this.#lively = statement(db, (at) =>
-      mirrorSql
-        .selectFrom('vendors')
-        .select('vendorid')
-        .where('account_id', '=', at('account_id'))
-        .where('presence', 'in', ['present', 'suspect'])
-        .orderBy('read_seq', 'desc')
-        .limit(fewLively),
-    );
-    this.#unreadable = statement(db, (at) =>
-      mirrorSql
-        .selectFrom('vendors')
-        .select(['vendorid', sql<string>`unreadable_fields`.as('fields')])
-        .where('account_id', '=', at('account_id'))
-        .where('unreadable_fields', 'is not', null)
-        .where('presence', 'in', ['present', 'suspect']),
-    );
-    this.#presenceOf = statement(db, (at) =>
-      ofVendor(mirrorSql.selectFrom('vendors').select(['presence', 'presence_ms', 'read_seq']), at),
-    );
-    this.#suspect = statement(db, (at) =>
-      ofVendor(mirrorSql.updateTable('vendors').set(columns(at, ['presence', 'presence_ms'])), at),
-    );
-    this.#absences = countAbsences(db);
-    this.#traits = statement(db, (at) => ofVendor(mirrorSql.selectFrom('vendors').select(traits), at));
   }
 
   /** Fields that identify vendors, and their latest readings, for those of `vendorids` that are stored. */
@@ -227,6 +218,20 @@ export class Vendors {
   }
 }
 
+/** Ids of a few active vendors, from one end. */
+function activeVendors(db: Connection, order: 'asc' | 'desc'): Statement<{ account_id: string }, { vendorid: number }> {
+  return statement(db, (at) =>
+    mirrorSql
+      .selectFrom('vendors')
+      .select('vendorid')
+      .where('account_id', '=', at('account_id'))
+      .where('vis_state', '=', 0)
+      .where('presence', '=', 'present')
+      .orderBy('vendorid', order)
+      .limit(few),
+  );
+}
+
 /** Of how many vendors a field was sent that could not be read. */
 export interface UnreadableCount {
   readonly field: string;
@@ -272,39 +277,34 @@ type StoredState = Pick<VendorTable, 'held_since_ms' | 'vis_state'>;
 /** Also whether the vendor is present with exactly the text of a row: 1 or 0. */
 type LookedUp = StoredState & { readonly same: 0 | 1 };
 
-export class VendorRows {
-  readonly #find: Statement<VendorKey, VendorTable>;
-  readonly #lookUp: Statement<VendorKey & { text: string | Uint8Array }, LookedUp>;
+export class VendorRows extends Operations {
+  readonly #find = statement<VendorKey, VendorTable>(this.db, (at) =>
+    ofVendor(mirrorSql.selectFrom('vendors').select(vendorColumns), at),
+  );
+  readonly #lookUp = statement<VendorKey & { text: string | Uint8Array }, LookedUp>(this.db, (at) =>
+    ofVendor(
+      mirrorSql
+        .selectFrom('vendors')
+        .select(['held_since_ms', 'vis_state'])
+        .select(sql<0 | 1>`presence = 'present' AND raw = CAST(${at('text')} AS TEXT)`.as('same')),
+      at,
+    ),
+  );
   /** Those of the vendors that have a row. */
-  readonly among: IdsAmong;
-  readonly #insert: Statement<VendorTable>;
-  readonly #update: Statement<VendorTable>;
-  readonly #confirm: Statement<VendorKey & Pick<VendorTable, 'read_seq' | 'presence' | 'presence_ms'>>;
-
-  constructor(db: Connection) {
-    this.#find = statement(db, (at) => ofVendor(mirrorSql.selectFrom('vendors').select(vendorColumns), at));
-    this.#lookUp = statement(db, (at) =>
-      ofVendor(
-        mirrorSql
-          .selectFrom('vendors')
-          .select(['held_since_ms', 'vis_state'])
-          .select(sql<0 | 1>`presence = 'present' AND raw = CAST(${at('text')} AS TEXT)`.as('same')),
-        at,
-      ),
-    );
-    this.among = idsAmong(db, 'vendors');
-    this.#insert = statement(db, (at) => mirrorSql.insertInto('vendors').values(columns(at, vendorColumns)));
-    this.#update = statement(db, (at) =>
-      ofVendor(mirrorSql.updateTable('vendors').set(columns(at, changingColumns)), at),
-    );
-    this.#confirm = statement(db, (at) =>
-      ofVendor(mirrorSql.updateTable('vendors').set(columns(at, ['read_seq', 'presence', 'presence_ms'])), at).where(
-        'read_seq',
-        '<',
-        at('read_seq'),
-      ),
-    );
-  }
+  readonly among = idsAmong(this.db, 'vendors');
+  readonly #insert = statement<VendorTable>(this.db, (at) =>
+    mirrorSql.insertInto('vendors').values(columns(at, vendorColumns)),
+  );
+  readonly #update = statement<VendorTable>(this.db, (at) =>
+    ofVendor(mirrorSql.updateTable('vendors').set(columns(at, changingColumns)), at),
+  );
+  readonly #confirm = statement<VendorKey & Pick<VendorTable, 'read_seq' | 'presence' | 'presence_ms'>>(this.db, (at) =>
+    ofVendor(mirrorSql.updateTable('vendors').set(columns(at, ['read_seq', 'presence', 'presence_ms'])), at).where(
+      'read_seq',
+      '<',
+      at('read_seq'),
+    ),
+  );
 
   find(key: VendorKey): Promise<VendorTable | undefined> {
     return this.#find.get(key);
@@ -336,28 +336,23 @@ export const balanceKinds = {
 } as const satisfies Record<BalanceField, BalanceTable['kind']>;
 
 /** The rows that belong to a vendor: balances and tax defaults. */
-export class ChildRows {
-  readonly #balances: Statement<VendorKey, BalanceTable>;
-  readonly #taxes: Statement<VendorKey, TaxDefaultTable>;
-  readonly #dropBalances: Statement<VendorKey>;
-  readonly #dropTaxes: Statement<VendorKey>;
-  readonly #addBalance: Statement<BalanceTable>;
-  readonly #addTax: Statement<TaxDefaultTable>;
-
-  constructor(db: Connection) {
-    this.#balances = statement(db, (at) =>
-      ofVendor(mirrorSql.selectFrom('vendor_balances').select(balanceColumns), at).orderBy('code'),
-    );
-    this.#taxes = statement(db, (at) =>
-      ofVendor(mirrorSql.selectFrom('vendor_tax_defaults').select(taxColumns), at).orderBy('taxid'),
-    );
-    this.#dropBalances = statement(db, (at) => ofVendor(mirrorSql.deleteFrom('vendor_balances'), at));
-    this.#dropTaxes = statement(db, (at) => ofVendor(mirrorSql.deleteFrom('vendor_tax_defaults'), at));
-    this.#addBalance = statement(db, (at) =>
-      mirrorSql.insertInto('vendor_balances').values(columns(at, balanceColumns)),
-    );
-    this.#addTax = statement(db, (at) => mirrorSql.insertInto('vendor_tax_defaults').values(columns(at, taxColumns)));
-  }
+export class ChildRows extends Operations {
+  readonly #balances = statement<VendorKey, BalanceTable>(this.db, (at) =>
+    ofVendor(mirrorSql.selectFrom('vendor_balances').select(balanceColumns), at).orderBy('code'),
+  );
+  readonly #taxes = statement<VendorKey, TaxDefaultTable>(this.db, (at) =>
+    ofVendor(mirrorSql.selectFrom('vendor_tax_defaults').select(taxColumns), at).orderBy('taxid'),
+  );
+  readonly #dropBalances = statement<VendorKey>(this.db, (at) => ofVendor(mirrorSql.deleteFrom('vendor_balances'), at));
+  readonly #dropTaxes = statement<VendorKey>(this.db, (at) =>
+    ofVendor(mirrorSql.deleteFrom('vendor_tax_defaults'), at),
+  );
+  readonly #addBalance = statement<BalanceTable>(this.db, (at) =>
+    mirrorSql.insertInto('vendor_balances').values(columns(at, balanceColumns)),
+  );
+  readonly #addTax = statement<TaxDefaultTable>(this.db, (at) =>
+    mirrorSql.insertInto('vendor_tax_defaults').values(columns(at, taxColumns)),
+  );
 
   /** The vendor in its rows. Fields that were never reported are null. */
   async vendorOf(row: VendorTable): Promise<Vendor> {
@@ -534,24 +529,19 @@ function idsAmong(db: Connection, table: 'vendors' | '_forgotten_vendors'): IdsA
 }
 
 /** Vendors that were forgotten on request: no reading stores them again. */
-export class ForgottenVendors {
-  readonly #find: Statement<VendorKey, { vendorid: number }>;
+export class ForgottenVendors extends Operations {
+  readonly #find = statement<VendorKey, { vendorid: number }>(this.db, (at) =>
+    ofVendor(mirrorSql.selectFrom('_forgotten_vendors').select('vendorid'), at),
+  );
   /** Those of the vendors that were forgotten. */
-  readonly among: IdsAmong;
-  readonly #add: Statement<VendorKey & { forgotten_at: string }>;
-  readonly #delete: Statement<VendorKey>;
-
-  constructor(db: Connection) {
-    this.#find = statement(db, (at) => ofVendor(mirrorSql.selectFrom('_forgotten_vendors').select('vendorid'), at));
-    this.among = idsAmong(db, '_forgotten_vendors');
-    this.#add = statement(db, (at) =>
-      mirrorSql
-        .insertInto('_forgotten_vendors')
-        .values({ account_id: at('account_id'), vendorid: at('vendorid'), forgotten_at: at('forgotten_at') })
-        .onConflict((conflict) => conflict.doNothing()),
-    );
-    this.#delete = statement(db, (at) => ofVendor(mirrorSql.deleteFrom('_forgotten_vendors'), at));
-  }
+  readonly among = idsAmong(this.db, '_forgotten_vendors');
+  readonly #add = statement<VendorKey & { forgotten_at: string }>(this.db, (at) =>
+    mirrorSql
+      .insertInto('_forgotten_vendors')
+      .values({ account_id: at('account_id'), vendorid: at('vendorid'), forgotten_at: at('forgotten_at') })
+      .onConflict((conflict) => conflict.doNothing()),
+  );
+  readonly #delete = statement<VendorKey>(this.db, (at) => ofVendor(mirrorSql.deleteFrom('_forgotten_vendors'), at));
 
   async has({ account_id, vendorid }: VendorKey): Promise<boolean> {
     return (await this.#find.get({ account_id, vendorid })) !== undefined;

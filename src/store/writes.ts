@@ -6,7 +6,7 @@ import { timestamp, type Clock } from '../domain/clock.ts';
 import type { Vendor } from '../domain/vendor.ts';
 import type { ProcessLock } from '../domain/processes.ts';
 import type { Marks } from './marks.ts';
-import type { Database } from './sql/database.ts';
+import { Transacted, type Database } from './sql/database.ts';
 import {
   columns,
   mirrorSql,
@@ -17,7 +17,6 @@ import {
   type Connection,
   type At,
   type None,
-  type Statement,
 } from './sql/statement.ts';
 import type { CreationTable, EditTable, VendorKey } from './sql/schema.ts';
 import { ChildRows, VendorRows } from './vendors.ts';
@@ -61,7 +60,7 @@ export interface OpenCreation {
 }
 
 interface WriteParts {
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
   readonly marks: Marks;
   readonly process: Pick<ProcessLock, 'name' | 'isAlive'>;
 }
@@ -73,9 +72,10 @@ interface Named {
 
 const ofCreation = ['sent_at', 'known', 'sent_by', 'version'] as const;
 
-export class Writes extends Operations {
-  readonly #database: Database;
-  readonly #clock: Pick<Clock, 'now'>;
+const isNamed = (at: At<Named>): RawBuilder<unknown> =>
+  sql`account_id = ${at('account_id')} AND vendor_name = ${at('vendor_name')}`;
+
+export class Writes extends Transacted {
   readonly #edits: OpenEdits;
   readonly #rows: VendorRows;
   readonly #childRows: ChildRows;
@@ -96,29 +96,23 @@ export class Writes extends Operations {
       .values(columns(at, ['account_id', 'vendor_name', ...ofCreation]))
       .onConflict((conflict) => conflict.columns(['account_id', 'vendor_name']).doUpdateSet(columns(at, ofCreation))),
   );
-  readonly #open: Statement<Named, Omit<CreationTable, keyof Named>>;
-  readonly #end: Statement<Named>;
+  readonly #open = statement<Named, Omit<CreationTable, keyof Named>>(
+    this.db,
+    (at) => sql`SELECT sent_at, known, sent_by, version FROM _creations WHERE ${isNamed(at)}`,
+  );
+  readonly #end = statement<Named>(this.db, (at) => sql`DELETE FROM _creations WHERE ${isNamed(at)}`);
 
   constructor(database: Database, { clock, marks, process }: WriteParts) {
-    super(database.connection);
-    this.#database = database;
-    this.#clock = clock;
+    super(database, clock);
     const { connection: db } = database;
     this.#edits = new OpenEdits(db, { clock, marks, process });
     this.#rows = new VendorRows(db);
     this.#childRows = new ChildRows(db);
-    const isNamed = (at: At<Named>): RawBuilder<unknown> =>
-      sql`account_id = ${at('account_id')} AND vendor_name = ${at('vendor_name')}`;
-    this.#open = statement(
-      db,
-      (at) => sql`SELECT sent_at, known, sent_by, version FROM _creations WHERE ${isNamed(at)}`,
-    );
-    this.#end = statement(db, (at) => sql`DELETE FROM _creations WHERE ${isNamed(at)}`);
   }
 
   /** A stored vendor; undefined where it was never seen. */
   storedVendor(accountId: string, vendorid: number): Promise<StoredVendor | undefined> {
-    return this.#database.read(async () => {
+    return this.database.read(async () => {
       const row = await this.#rows.find({ account_id: accountId, vendorid });
       return row && { vendor: await this.#childRows.vendorOf(row), presence: row.presence };
     });
@@ -126,11 +120,11 @@ export class Writes extends Operations {
 
   /** Records a creation before it is sent; on disk when this resolves. Replaces an earlier one of the same name. */
   beginCreation(accountId: string, name: string, by: string | null): Promise<void> {
-    return this.#database.write(async () => {
+    return this.database.write(async () => {
       const at = this.#key(accountId, name);
       this.#begin.send({
         ...at,
-        sent_at: timestamp(this.#clock.now()),
+        sent_at: timestamp(this.clock.now()),
         known: '[]',
         sent_by: by,
         version: (await this.#latest.get({}))?.version ?? 0,
@@ -139,7 +133,7 @@ export class Writes extends Operations {
   }
 
   openCreation(accountId: string, name: string): Promise<OpenCreation | undefined> {
-    return this.#database.read(async () => {
+    return this.database.read(async () => {
       const row = await this.#open.get(this.#key(accountId, name));
       if (!row) return undefined;
       const { sent_at, sent_by, known, version } = row;
@@ -150,7 +144,7 @@ export class Writes extends Operations {
 
   /** Removes a creation whose outcome is known. */
   endCreation(accountId: string, name: string): Promise<void> {
-    return this.#database.write(() => {
+    return this.database.write(() => {
       this.#end.send(this.#key(accountId, name));
     });
   }
@@ -160,17 +154,17 @@ export class Writes extends Operations {
    * @returns the id of the edit.
    */
   beginEdit(accountId: string, edit: NewEdit): Promise<number> {
-    return this.#database.write(() => this.#edits.begin(accountId, edit));
+    return this.database.write(() => this.#edits.begin(accountId, edit));
   }
 
   /** Edits of a vendor with an unknown outcome, the oldest first. */
   openEdits(accountId: string, vendorid: number): Promise<OpenEdit[]> {
-    return this.#database.read(() => this.#edits.of({ account_id: accountId, vendorid }));
+    return this.database.read(() => this.#edits.of({ account_id: accountId, vendorid }));
   }
 
   /** Removes edits whose outcome is known, except those of other running processes. */
   endEdits(ids: readonly number[]): Promise<void> {
-    return this.#database.write(() => this.#edits.end(ids));
+    return this.database.write(() => this.#edits.end(ids));
   }
 
   #key(account_id: string, name: string): Named {

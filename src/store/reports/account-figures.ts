@@ -38,8 +38,8 @@ type Since = OfAccount & { readonly since: string };
 export class AccountFigures extends Operations {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #history: OwedHistory;
-  readonly #report: ReturnType<typeof owedReport>;
-  readonly #payables: ReturnType<typeof largestPayables>;
+  readonly #report = owedReport(this.db);
+  readonly #payables = largestPayables(this.db);
   /** The last sums, until another connection writes. */
   readonly #owed = new Map<string, Owing & { readonly version: string | undefined }>();
   readonly #received = statement(this.db)<Since, { hour: string; deliveries: number }>`
@@ -84,8 +84,6 @@ export class AccountFigures extends Operations {
     super(db);
     this.#clock = clock;
     this.#history = new OwedHistory(db);
-    this.#report = owedReport(db);
-    this.#payables = largestPayables(db);
     this.#latest = new LatestChanges(db);
   }
 

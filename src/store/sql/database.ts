@@ -1,7 +1,8 @@
 /** A mirror, or its secrets, as operations use it, whichever engine holds it. */
 import { MirrorError } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import type { Connection } from './statement.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { Operations, type Connection } from './statement.ts';
 
 export interface Database {
   /** Where it is, as messages say it. */
@@ -34,3 +35,15 @@ export const shortLockWait = 2_000;
 
 /** A column did not take a value: where it came with a record, the record cannot be stored, and all others can. */
 export class RefusedValue extends MirrorError {}
+
+/** Operations of which each is a transaction of its own. */
+export abstract class Transacted extends Operations {
+  protected readonly database: Database;
+  protected readonly clock: Clock;
+
+  constructor(database: Database, clock: Clock) {
+    super(database.connection);
+    this.database = database;
+    this.clock = clock;
+  }
+}
