@@ -119,7 +119,8 @@ export class VendorsApi {
     const path = `${vendorsPath(this.#accountId)}/${vendorid}`;
     return this.#call(
       { family: 'vendors', method: 'GET', path, ...(priority && { priority }), signal, onStamp, retryLimits },
-      (answered) => assertAbout(vendorid, readVendor(answered, this.#excluded, notReadById)),
+      (answered) =>
+        assertAbout(vendorid, readVendor(answered, this.#excluded, notReadById), ifMerged(vendorid, this.#accountId)),
     );
   }
 
@@ -145,10 +146,15 @@ const notReadById =
   'If each read by id is answered so, set service.readOne to sweep: then vendors are read with the whole list.';
 
 /** The reading. @throws MirrorError where it is of another vendor, which would be stored under this vendor's id. */
-function assertAbout(vendorid: number, reading: VendorReading): VendorReading {
+function assertAbout(vendorid: number, reading: VendorReading, more = ''): VendorReading {
   if (reading.row.vendorid === vendorid) return reading;
   throw new MirrorError(
     'answer_unreadable',
-    `Asked for vendor ${vendorid}, the service answered with vendor ${reading.row.vendorid}.`,
+    `Asked for vendor ${vendorid}, the service answered with vendor ${reading.row.vendorid}.${more}`,
   );
+}
+
+/** Services may answer with the vendor into which another one was merged. */
+function ifMerged(vendorid: number, accountId: string): string {
+  return ` If the one was merged into the other, \`vendor-mirror forget --vendor ${vendorid} --account ${accountId}\` takes it out of the mirror.`;
 }
