@@ -17,9 +17,10 @@ import type { ServiceTime } from '../domain/service-time.ts';
 import type { ServiceSettings } from '../settings/parse.ts';
 import type { TokenSource } from './auth/token-sources.ts';
 import type { ConnectionRate, LimitedWindow, Place, Priority } from './http/rate-limiter.ts';
+import { isDecoded } from './http/node-fetch.ts';
 import { exchange, neverArrived, type Answer, type Exchange, type Fetch } from './http/request.ts';
 import { retried, retryAfter, untilReset } from './http/retry.ts';
-import { parseDocument, refusal, type Answered } from './wire/document.ts';
+import { parseDocument, presentable, refusal, type Answered } from './wire/document.ts';
 
 /** Groups of paths. */
 export type Family = 'vendors' | 'gateways' | 'callbacks';
@@ -371,6 +372,17 @@ function accepted(answer: Answer, clock: Clock): Uint8Array {
     if (refused)
       throw status === 429 || status === 503 ? withRetryAfter(refused, retryAfter(headers, clock.now())) : refused;
   }
+  const encoding = headers.get('content-encoding')?.trim().toLowerCase() ?? '';
+  if (bytes.length > 0 && !isDecoded(encoding))
+    throw new MirrorError(
+      'answer_unreadable',
+      `The answer is compressed as ${presentable(encoding)}, which was not asked for.`,
+      {
+        status,
+        remedy:
+          'A proxy or CDN before the service compresses its answers: let whoever runs it do so as requests allow (gzip, br).',
+      },
+    );
   if (bytes.length > 0 && !isJson)
     throw new MirrorError('answer_unreadable', `The service answered with ${type} instead of JSON.`, { status });
   return bytes;

@@ -30,6 +30,11 @@ const decoders: Readonly<Record<string, () => Duplex>> = {
   br: createBrotliDecompress,
 };
 
+/** Whether a body with this `Content-Encoding` is what was sent before it was compressed. */
+export function isDecoded(encoding: string): boolean {
+  return encoding === '' || encoding === 'identity' || Object.hasOwn(decoders, encoding);
+}
+
 const pool = { keepAlive: true, maxFreeSockets: 8, timeout: keptFor };
 
 /** How requests reach their address. */

@@ -202,7 +202,7 @@ function codeFor(status: number, errno: number | undefined): ErrorCode {
 }
 
 /** One short line without control characters, because the service's text goes to terminals and logs. */
-function presentable(text: string): string {
+export function presentable(text: string): string {
   const line = text
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
     .trim()

@@ -195,6 +195,17 @@ describe('retries', () => {
     expect(error.message).toContain(`It asks for a wait of ${words}, which is longer than a request may wait.`);
   });
 
+  it.each(['zstd', 'deflate', 'gzip, gzip'])('A25 name a compression that was not asked for: %s', async (encoding) => {
+    const { client } = scriptedService([json(oneVendor, 200, { 'content-encoding': encoding })], {
+      retryLimits: { attempts: 1, firstWait: 0, maxWait: 0, totalWait: 0 },
+    });
+    const { code, message } = await failureOf(client.vendors.read(5));
+    expect([code, message]).toEqual([
+      'answer_unreadable',
+      `The answer is compressed as ${encoding}, which was not asked for.`,
+    ]);
+  });
+
   it('A23 wait for all calls when the rate is used up', async () => {
     let second: Promise<unknown> | undefined;
     const { client, sent } = scriptedService([busy({ 'retry-after': '20', 'x-ratelimit-remaining': '0' }), one(5)], {
