@@ -27,6 +27,8 @@ function accountIn(uri: string): string {
 }
 
 export const signatureHeader = 'X-Service-Hmac-SHA256';
+/** What some services send that the reference does not name. */
+const beyondReference = 'origin';
 const form = 'application/x-www-form-urlencoded';
 
 /** How often a code of one's own is used, and how long it takes until then at most, in milliseconds. */
@@ -36,6 +38,7 @@ const useWithin = 6_000;
 export class Attacker {
   readonly #options: AttackerOptions;
   readonly #random: SeededRandom;
+  #hasForged = false;
 
   constructor(options: AttackerOptions) {
     this.#options = options;
@@ -47,6 +50,9 @@ export class Attacker {
     const about = new URLSearchParams(sheet.body);
     about.set('object_id', this.#someVendor());
     about.set('name', 'bill_vendor.update');
+    // The program searches for an order of keys that fits. For seven keys, in vain, that takes as long as hundreds of requests.
+    if (this.#hasForged) about.delete(beyondReference);
+    this.#hasForged = true;
     const signature = Buffer.from(this.#random.text(32, 'abcdefghij')).toString('base64');
     const headers = { ...sheet.headers, 'content-type': form, [signatureHeader]: signature };
     await this.#refused({ ...sheet, headers, body: about.toString() }, 'a forged delivery was taken');

@@ -20,13 +20,25 @@ export class Meetings {
     /** The clock is set back while a sweep is requested. */
     'set back × requested': 0,
   };
-  readonly #reader: () => Reader | undefined;
+  readonly #open: () => Reader | undefined;
+  readonly #serves: () => boolean;
+  /** Open while the process serves: each new one reads the schema first. */
+  #reader: Reader | undefined;
   /** Runs whose end was not stored. */
   readonly #unstored = new Set<number>();
 
-  /** @param reader opens the mirror, to be asked once */
-  constructor(reader: () => Reader | undefined) {
-    this.#reader = reader;
+  /**
+   * @param open opens the mirror
+   * @param serves whether the process serves; if not, nothing keeps its file open
+   */
+  constructor(open: () => Reader | undefined, serves: () => boolean) {
+    this.#open = open;
+    this.#serves = serves;
+  }
+
+  close(): void {
+    this.#reader?.close();
+    this.#reader = undefined;
   }
 
   guarded(accountId: string, vendorid: number): void {
@@ -75,14 +87,14 @@ export class Meetings {
 
   /** @returns whether they met. */
   #count(meeting: keyof typeof questions, ...values: (string | number)[]): boolean {
-    const reader = this.#reader();
+    const reader = (this.#reader ??= this.#open());
     if (!reader) return false;
     try {
       const isMet = !reader.isEmpty && reader.rows(questions[meeting], ...values).length > 0;
       if (isMet) this.counts[meeting] += 1;
       return isMet;
     } finally {
-      reader.close();
+      if (!this.#serves()) this.close();
     }
   }
 }

@@ -57,7 +57,10 @@ export class Supervisor {
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
-    this.meetings = new Meetings(() => options.store.reader('mirror'));
+    this.meetings = new Meetings(
+      () => options.store.reader('mirror'),
+      () => this.daemon !== undefined,
+    );
     this.#number = options.numbersAfter;
     this.#clock = new ProcessClock(options.timeline, 0, 0);
   }
@@ -137,6 +140,7 @@ export class Supervisor {
     if (!daemon) return;
     const { trace, timeline } = this.#options;
     this.daemon = undefined;
+    this.meetings.close();
     this.counts.restarts += 1;
     trace.write('stop', daemon.number);
     this.#options.onDown();
@@ -189,6 +193,7 @@ export class Supervisor {
   /** Nothing of the old process reaches the files any more. */
   #endProcess(): void {
     this.daemon = this.#name = undefined;
+    this.meetings.close();
     this.#clock.end();
     this.#use?.end();
     this.#options.onDown();
