@@ -29,19 +29,33 @@ export interface Convergence {
 
 const nothing: Convergence = { told: false, renewed: false };
 
-export async function converge(phase: QuietPhase): Promise<Convergence> {
-  const { plan, timeline, auditor, follower, broken, supervisor, trace } = phase;
+/** What is judged begins here: the process runs again, and what lagged has caught up. */
+interface Calm {
+  readonly began: number;
+  /** The run of the account that began last before. */
+  readonly lastRun: number;
+}
+
+/** Of several accounts, each is judged by its first runs in calm, also where they ended while another account was looked at. */
+export async function converge(phases: readonly QuietPhase[]): Promise<Convergence[]> {
+  const [{ timeline, broken, supervisor, trace }] = phases as readonly [QuietPhase];
   const runsAgain = (): boolean => supervisor.daemon !== undefined && supervisor.clock.paused === 0;
   if (!(await timeline.until(runsAgain, 15 * minute))) {
     broken('P1', 'the process does not start again');
-    return nothing;
+    return [];
   }
-  // What lags has caught up.
   await timeline.pass(10_000);
   trace.write('calm');
-  auditor.look();
-  const begun = timeline.now;
-  const report = await wholeRun(phase);
+  for (const { auditor } of phases) auditor.look();
+  const calms = phases.map(({ follower }): Calm => ({ began: timeline.now, lastRun: follower.lastRun }));
+  const convergences: Convergence[] = [];
+  for (const [nth, phase] of phases.entries()) convergences.push(await convergeAccount(phase, calms[nth]!));
+  return convergences;
+}
+
+async function convergeAccount(phase: QuietPhase, calm: Calm): Promise<Convergence> {
+  const { plan, timeline, auditor, follower, broken, supervisor, trace } = phase;
+  const report = await wholeRun(phase, calm.lastRun);
   if (!report) {
     broken('P1', `no run began and ended within ${longest / minute} minutes`);
     return nothing;
@@ -49,7 +63,7 @@ export async function converge(phase: QuietPhase): Promise<Convergence> {
   if (report.error?.code === 'paging_ignored' && (looksBlind(plan) || isBlind(phase, smallestPage))) return nothing;
   if (isBlind(phase)) {
     const isClaimed = report.outcome === 'complete' && auditor.withheld() === 0 && countsMore(phase);
-    if (isClaimed && follower.behind(begun).length > 0)
+    if (isClaimed && follower.behind(calm.began).length > 0)
       broken('P1', 'a list that ignores its page parameter was called complete');
     return nothing;
   }
@@ -109,12 +123,11 @@ async function comesToRest({ timeline, auditor, runs, broken }: QuietPhase): Pro
 }
 
 /**
- * The first run that began now or later and says something. Where each request has an order of its own, and vendors that nobody may
+ * The first run that began after another and says something. Where each request has an order of its own, and vendors that nobody may
  * read are counted, or only the rows of a page, the first walks of many unknown vendors may use up their passes, and a later run, which knows
  * them, is whole. So is the next one where the first says itself that it could not contradict all that was read before.
  */
-async function wholeRun({ plan, timeline, follower, auditor, runs }: QuietPhase): Promise<RunReport | undefined> {
-  const last = follower.lastRun;
+async function wholeRun({ plan, timeline, auditor, runs }: QuietPhase, last: number): Promise<RunReport | undefined> {
   const others = mayNeedAnother(plan) ? 3 : 1;
   const claims = new Map<number, boolean>();
   const claimsAll = (run: number): boolean => {

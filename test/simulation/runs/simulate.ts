@@ -195,10 +195,8 @@ export async function simulate(plan: Plan, { listen, until, postgres }: Simulate
     for (const { person } of observers) person.end();
     // What was sent by then arrives.
     if (plan.writes > 0) await timeline.pass(2 * plan.latency);
-    for (const observer of observers) {
-      const phase = { ...observer, plan, timeline, supervisor, network, sandbox, trace, broken: report };
-      convergences.push(await converge(phase));
-    }
+    const surroundings = { plan, timeline, supervisor, network, sandbox, trace, broken: report };
+    convergences.push(...(await converge(observers.map((observer) => ({ ...observer, ...surroundings })))));
 
     for (const [promise, what] of wrongRequests(network.arrivals, sandbox, plan)) report(promise, what);
     for (const { account, eventLog, person } of observers) {
