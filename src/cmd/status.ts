@@ -75,7 +75,9 @@ export const status: CommandHandler<{ readonly all?: boolean }> = async (call) =
         await mirror.query((snapshot) => totalsOf(snapshot, health)),
         options.all === true,
       );
-    const holder = mirror && !settings.postgres ? lockHolder(settings.database) : undefined;
+    // Beside a daemon, it is one of its problems.
+    const isTold = health.facts.ability.trouble?.code === 'database_locked';
+    const holder = mirror && !settings.postgres && !isTold ? lockHolder(settings.database) : undefined;
     if (holder && !holder.isOurs && !options.json)
       printNotice(
         context,
