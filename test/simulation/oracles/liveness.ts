@@ -232,7 +232,8 @@ async function approve(phase: QuietPhase, isAccountAccepted: boolean): Promise<b
     void daemon.installation
       .pull(account, { kind: 'reconcile', trigger: 'command', signal, ...word })
       .then((ended) => (summary = ended));
-    await timeline.until(() => summary !== undefined, longest);
+    // It may wait for a whole run that is under way.
+    await timeline.until(() => summary !== undefined, 2 * longest);
     const isWhole = summary !== undefined && auditor.undecided() === 0 && auditor.claimsAll(summary.run_id);
     if (summary?.outcome === 'complete' && mayNeedAnother(plan) && !isWhole) continue;
     if (summary?.outcome === 'complete') return true;
