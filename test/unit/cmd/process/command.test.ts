@@ -107,7 +107,7 @@ describe('the process', () => {
 
   it.each([
     ['--no-addons --no-warnings', [], '--no-addons, --no-warnings'],
-    ['', ['--frozen-intrinsics'], '--frozen-intrinsics'],
+    ['', ['--no-addons'], '--no-addons'],
   ])('J2 exits with 70 and names options of Node.js: NODE_OPTIONS=%j and %j', async (nodeOptions, given, named) => {
     const line = await testbed({ level: 'command' });
     const child = start(['sync'], line, given, { NODE_OPTIONS: nodeOptions });
