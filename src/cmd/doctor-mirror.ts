@@ -33,7 +33,6 @@ import {
   readOnly,
   secondName,
 } from '../store/sqlite/file-systems.ts';
-import { lockHolder, lockRemedy } from '../store/sqlite/lock-holder.ts';
 import { fine, problem, warning, type Checkup } from './doctor-checkup.ts';
 import { mirrorFacts } from './mirror-facts.ts';
 import { openMirror } from './open-mirror.ts';
@@ -78,13 +77,6 @@ async function database(context: ProcessContext, settings: Settings): Promise<Ch
           check,
           `${path} is in order, but its journal has grown to ${sizeInWords(journal)}.`,
           'Another program keeps a query open: end it, and run long reports on a copy (`publish`).',
-        );
-      const holder = lockHolder(path);
-      if (faults.length === 0 && holder && !holder.isOurs)
-        return warning(
-          check,
-          `${holder.who} is writing to ${path}: until it ends, nothing else can.`,
-          lockRemedy(holder),
         );
       if (faults.length === 0)
         return fine(check, `${path} is in order, ${sizeInWords((await mirror.sizes()).databaseBytes)}.`);

@@ -1,25 +1,31 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readlinkSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { SqliteError } from '../../src/store/sqlite/driver.ts';
 import { driverFolder } from '../../src/store/sqlite/driver-package.ts';
+import { lockHeldAt } from '../../src/store/sqlite/database.ts';
 import { catalogued } from '../../src/store/sqlite/sqlite-errors.ts';
-import { packageRoot } from '../support/mirror-file.ts';
+import { packageRoot, temporaryFolder } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
 import { deliver, introduce, quietDaemon, watch } from '../power/tapped.ts';
 import { until } from '../support/testbed/daemon-process.ts';
 import { ended } from '../support/testbed/program.ts';
 import { testbed } from '../support/testbed.ts';
 
-/** Another program takes the write lock of the file. @returns how to make it let go, and who it is. */
-async function lock(path: string): Promise<(() => Promise<void>) & { readonly who: string }> {
+/** Another program takes the write lock of the file. @param script where it is written. @returns how to make it let go, and who it is. */
+async function lock(
+  path: string,
+  script = join(temporaryFolder(), 'tool.js'),
+): Promise<(() => Promise<void>) & { readonly who: string }> {
   const program = `const sqlite = new (require(${JSON.stringify(driverFolder)}))(${JSON.stringify(path)});
     sqlite.exec('BEGIN IMMEDIATE');
     console.log('locked');
     process.stdin.on('data', () => process.exit(0));`;
-  const child = spawn(process.execPath, ['-e', program], { cwd: packageRoot });
+  mkdirSync(dirname(script), { recursive: true });
+  writeFileSync(script, program);
+  const child = spawn(process.execPath, [script], { cwd: packageRoot });
   onTestFinished(() => void child.kill('SIGKILL'));
   await once(child.stdout, 'data');
   const release = async (): Promise<void> => {
@@ -102,8 +108,22 @@ describe('a program that holds the write lock', () => {
       });
       const said = `${release.who} is writing to `;
       expect((await line.run('status')).stderr).toContain(said);
+      expect(lockHeldAt(line.database)).toMatchObject({ code: 'database_locked' });
       await release();
       expect((await line.run('status')).stderr).toBe('');
+      expect(lockHeldAt(line.database)).toBeUndefined();
+    },
+  );
+
+  it.skipIf(isMissing(existsSync('/proc/locks') ? undefined : 'there is no /proc/locks'))(
+    'F4 is no trouble where it is a process of this program, which ends by itself',
+    async () => {
+      const line = await testbed({ level: 'command' });
+      await line.fill({});
+      const release = await lock(line.database, join(temporaryFolder(), 'cmd', 'main.js'));
+      expect((await line.run('status')).stderr).toBe('');
+      expect(lockHeldAt(line.database)).toBeUndefined();
+      await release();
     },
   );
 

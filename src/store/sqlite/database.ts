@@ -19,6 +19,7 @@ import { defaultLockWait, shortLockWait, type Database } from '../sql/database.t
 import { SqliteConnection } from './connection.ts';
 import { connectReader, connectWriter, enterWal, leaveWal, Transactions, type Sqlite } from './driver.ts';
 import { notWritable, prepareFile, refuseWithoutRoom } from './file-systems.ts';
+import { lockHolder } from './lock-holder.ts';
 import { isBehind, migrate, type Migration, type OnMigration } from './migrate.ts';
 import { catalogued, endsTrust, isBusy } from './sqlite-errors.ts';
 
@@ -331,8 +332,8 @@ function lockRetryDelay(tries: number, random: Random): number {
 }
 
 /**
- * The error of a write at `path` that another program keeps from beginning; undefined where it can begin, and where this user may not write.
- * Asks by a connection of its own, which changes nothing.
+ * The error of a write at `path` that another program keeps from beginning; undefined where it can begin, where this user may not write, and
+ * where a process of this program writes, which ends by itself. Asks by a connection of its own, which changes nothing.
  */
 export function lockHeldAt(path: string): MirrorError | undefined {
   let sqlite: Sqlite | undefined;
@@ -342,7 +343,9 @@ export function lockHeldAt(path: string): MirrorError | undefined {
     return undefined;
   } catch (error) {
     const met = catalogued(error, path);
-    return met instanceof MirrorError && met.code === 'database_locked' ? met : undefined;
+    return met instanceof MirrorError && met.code === 'database_locked' && lockHolder(path)?.isOurs !== true
+      ? met
+      : undefined;
   } finally {
     sqlite?.close();
   }
