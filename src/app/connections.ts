@@ -50,10 +50,12 @@ export class Connections {
   readonly #failing = new Map<string, MirrorError['code']>();
   readonly #rates = new Map<string, ConnectionRate>();
   #settings: ConnectionsOptions['settings'];
+  #firstOfGrant: ReadonlyMap<unknown, string>;
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
     this.#settings = options.settings;
+    this.#firstOfGrant = firstOfEachGrant(options.settings);
     this.#failures = new RequestFailureLog(options);
   }
 
@@ -70,6 +72,7 @@ export class Connections {
   update(settings: ConnectionsOptions['settings']): void {
     if (settings.connections !== this.#settings.connections) this.#sources.clear();
     this.#settings = settings;
+    this.#firstOfGrant = firstOfEachGrant(settings);
   }
 
   /** The tokens of an account. Its connection may change meanwhile. */
@@ -92,9 +95,9 @@ export class Connections {
   /** The rate of an account: that of its connection, or of the first one that uses the same token. */
   rate(accountId: string): ConnectionRate {
     const { connections, service } = this.#settings;
-    const own = connections.get(this.of(accountId));
-    const same = own && [...connections].find(([, auth]) => isSameGrant(auth, own));
-    const name = same?.[0] ?? this.of(accountId);
+    const own = this.of(accountId);
+    const auth = connections.get(own);
+    const name = (auth && this.#firstOfGrant.get(grantOf(auth))) ?? own;
     const known = this.#rates.get(name);
     if (known) return known;
     const { clock, isCommand } = this.#options;
@@ -173,13 +176,17 @@ export class Connections {
   }
 }
 
-/** Whether two connections use the same token, as far as the settings show. */
-function isSameGrant(one: AuthSettings, other: AuthSettings): boolean {
-  if ('accessToken' in one && 'accessToken' in other) return one.accessToken.reveal() === other.accessToken.reveal();
-  if ('accessTokenFile' in one && 'accessTokenFile' in other) return one.accessTokenFile === other.accessTokenFile;
-  if ('accessTokenCommand' in one && 'accessTokenCommand' in other)
-    return String(one.accessTokenCommand) === String(other.accessTokenCommand);
-  return one === other;
+/** By each grant, the first connection that uses it. */
+function firstOfEachGrant({ connections }: Pick<Settings, 'connections'>): Map<unknown, string> {
+  return new Map([...connections].map(([name, auth]) => [grantOf(auth), name] as const).toReversed());
+}
+
+/** What is equal where connections use the same token, as far as the settings show. */
+function grantOf(auth: AuthSettings): unknown {
+  if ('accessToken' in auth) return `token ${auth.accessToken.reveal()}`;
+  if ('accessTokenFile' in auth) return `file ${auth.accessTokenFile}`;
+  if ('accessTokenCommand' in auth) return `command ${String(auth.accessTokenCommand)}`;
+  return auth;
 }
 
 /** A connection, as the settings name it. */

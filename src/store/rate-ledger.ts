@@ -65,8 +65,8 @@ export class RateLedger {
   readonly #waiting = new Map<string, RequestScope>();
   /** The last count, by connection and window: the requests, and the other processes that wait. */
   readonly #counted = new Map<string, Usage>();
-  /** Those that are not in the file yet. */
-  readonly #ends = new Set<RequestEnd>();
+  /** By connection, those that are not written yet. */
+  readonly #ends = new Map<string, Set<RequestEnd>>();
   readonly #closing = new AbortController();
   readonly #taken: (demand: RateDemand) => Promise<Taken>;
   #willWrite = false;
@@ -113,7 +113,7 @@ export class RateLedger {
    */
   async close(): Promise<void> {
     this.#closing.abort();
-    const ends = [...this.#ends];
+    const ends = this.#allEnds();
     const waiting = [...this.#waiting.values()];
     if (ends.length + waiting.length === 0) return;
     const giveUp = (): void => {
@@ -130,16 +130,23 @@ export class RateLedger {
         const { connection } = demand;
         for (const { window, requests, per } of demand.bounds) {
           const counts_until_ms = stamp.begun + took + late + per;
-          this.#ends.add({ connection, window, read_seq: stamp.readSeq, counts_until_ms });
-          const unwritten = this.#endsOf(connection).filter((end) => end.window === window);
+          const ends = this.#endsOf(connection);
+          ends.add({ connection, window, read_seq: stamp.readSeq, counts_until_ms });
+          const unwritten = [...ends].filter((end) => end.window === window);
           if (unwritten.length > requests * heldShare) void this.#writeSoon();
         }
       },
     };
   }
 
-  #endsOf(connection: string): RequestEnd[] {
-    return [...this.#ends].filter((end) => end.connection === connection);
+  #endsOf(connection: string): Set<RequestEnd> {
+    const known = this.#ends.get(connection) ?? new Set();
+    this.#ends.set(connection, known);
+    return known;
+  }
+
+  #allEnds(): RequestEnd[] {
+    return [...this.#ends.values()].flatMap((ends) => [...ends]);
   }
 
   /** Unless the next request writes the ends before. On failure, as on a full disk, it does. */
@@ -148,7 +155,7 @@ export class RateLedger {
     this.#willWrite = true;
     const isDue = await sleptThrough(this.#clock, maxUnwritten, this.#closing.signal);
     this.#willWrite = false;
-    const ends = [...this.#ends];
+    const ends = this.#allEnds();
     if (isDue && ends.length > 0) await this.#writeWithEnds(ends, () => undefined).catch(() => undefined);
   }
 
@@ -157,14 +164,14 @@ export class RateLedger {
       for (const end of ends) this.#rows.end.send(end);
       return work();
     }, lockWait);
-    for (const end of ends) this.#ends.delete(end);
+    for (const end of ends) this.#ends.get(end.connection)?.delete(end);
     return result;
   }
 
   /** Needs no sync: everything that the requests bring is written after it. */
   #takeAll(demands: readonly RateDemand[]): Promise<Taken[]> {
     const connections = new Set(demands.map(({ connection }) => connection));
-    const ends = [...connections].flatMap((connection) => this.#endsOf(connection));
+    const ends = [...connections].flatMap((connection) => [...this.#endsOf(connection)]);
     return this.#writeWithEnds(ends, async () => {
       const numbers = await this.#counter.advanceTimes(demands.length);
       const numbered = demands.flatMap((demand, nth) => {
