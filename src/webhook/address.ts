@@ -14,11 +14,31 @@ export function addressPrefix(publicUrl: string, accountId: string): string {
   return `${publicUrl}/webhooks/${accountId}/`;
 }
 
+/**
+ * What all spellings of an address have in common: a service may write the host in another case, name the default port, escape what needs no
+ * escape, and add a slash.
+ */
+function plainAddress(uri: string): string {
+  return plainPath(URL.canParse(uri) ? new URL(uri).href : uri);
+}
+
+function plainPath(path: string): string {
+  const unescaped = path.replaceAll(/%[0-9a-f]{2}/gi, (escape) => {
+    const character = String.fromCharCode(parseInt(escape.slice(1), 16));
+    return /[\w.~-]/.test(character) ? character : escape.toUpperCase();
+  });
+  return unescaped.replace(/\/$/, '');
+}
+
+/** Whether two addresses are one, however each is spelled. */
+export function isSameAddress(one: string, other: string): boolean {
+  return plainAddress(one) === plainAddress(other);
+}
+
 /** Whether an address is one of an account below a public address, however that is spelled. */
 export function isBelow(uri: string, publicUrl: string, accountId: string): boolean {
-  const prefix = addressPrefix(publicUrl, accountId);
-  if (uri.startsWith(prefix)) return true;
-  return URL.canParse(uri) && URL.canParse(prefix) && new URL(uri).href.startsWith(new URL(prefix).href);
+  const prefix = plainAddress(addressPrefix(publicUrl, accountId));
+  return `${plainAddress(uri)}/`.startsWith(`${prefix}/`);
 }
 
 /** The public address, where callbacks of the account are registered and none of them leads there; null otherwise. */
@@ -39,23 +59,23 @@ export function callbackAddress(publicUrl: string, accountId: string, pathToken:
 
 /** Whether this installation made the address, whatever its host: only it knows the path token. */
 export function containsToken(uri: string, accountId: string, pathToken: Secret): boolean {
-  return uri.endsWith(`/webhooks/${accountId}/${pathToken.reveal()}`);
+  return plainAddress(uri).endsWith(plainPath(`/webhooks/${accountId}/${pathToken.reveal()}`));
 }
 
-/** The address without its path token, for display. */
+/** The address without its path token, for display; one that has none already stays as it is. */
 export function withoutToken(uri: string): string {
-  return uri.slice(0, uri.lastIndexOf('/') + 1);
+  const [below] = /^.*\/webhooks\/[^/]+\//.exec(plainAddress(uri) + '/') ?? [];
+  return below ?? uri.slice(0, uri.lastIndexOf('/') + 1);
 }
 
 /** Path tokens by account id. */
 export type PathTokens = ReadonlyMap<string, Secret>;
 
 /**
- * The account of a request path, compared as sent, including escapes; undefined where it matches none. An unknown account takes as long as
- * a wrong token.
+ * The account of a request path, however that is spelled; undefined where it matches none. An unknown account takes as long as a wrong token.
  */
 export function accountOfPath(path: string, tokens: PathTokens): string | undefined {
-  const [start, webhooks, accountId = '', given = '', ...more] = path.split('/');
+  const [start, webhooks, accountId = '', given = '', ...more] = plainPath(path).split('/');
   const served = tokens.get(accountId);
   const right = timingSafeEqual(digestOf(given), served ? digestOfToken(served) : nobody);
   const whole = start === '' && webhooks === 'webhooks' && more.length === 0;

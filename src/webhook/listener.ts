@@ -2,7 +2,7 @@
 import { limits } from '../domain/limits.ts';
 import type { HttpLimits } from '../http/connection-limits.ts';
 import { trustedBy, type TrustedProxies } from '../http/networks.ts';
-import { HttpServer, type HttpAnswer, type HttpRequest, type RefusedRequest } from '../http/server.ts';
+import { HttpServer, type HttpAnswer, type HttpRequest, type HttpRoute, type RefusedRequest } from '../http/server.ts';
 import {
   accountOfPath,
   answerTo,
@@ -62,9 +62,10 @@ export function createListener(options: ListenerOptions): HttpServer {
       if (account !== undefined) onRefused(account, outcome, detailOf(outcome, request));
     },
     routes: [
-      {
+      // Some services add a slash to an address.
+      ...['/webhooks/:account/:token', '/webhooks/:account/:token/'].map((path): HttpRoute => ({
         method: 'POST',
-        path: '/webhooks/:account/:token',
+        path,
         admit: ({ path, headers }) =>
           accountAt(path) === undefined && !isProbe(path, headers[challengeHeader]) ? 404 : undefined,
         accepts: ['application/x-www-form-urlencoded', 'application/json'],
@@ -72,15 +73,15 @@ export function createListener(options: ListenerOptions): HttpServer {
         async handle(request) {
           if (isProbe(request.path, request.headers[challengeHeader])) return probed(request, options);
           const begun = clock.monotonic();
-          // `admit` has checked the account, which is in the path unescaped.
-          const account = request.params['account'] ?? '';
+          // `admit` has checked it.
+          const account = accountAt(request.path) ?? '';
           const takesCodes = accountOfPath(request.path, tokens) === account;
           const outcome = await receiver.receive(account, request, { takesCodes });
           observe(outcome, clock.monotonic() - begun);
           const status = statusOf[outcome];
           return status === 503 ? { status, headers: retryAfter } : { status };
         },
-      },
+      })),
       {
         method: 'GET',
         path: '/healthz',
@@ -96,7 +97,7 @@ export function createListener(options: ListenerOptions): HttpServer {
 
 /** The account of a POST to an address that was ours: its path token is another one. */
 function addressedAccount({ method, path }: RefusedRequest, tokens: PathTokens): string | undefined {
-  const [start, webhooks, accountId = '', token = '', ...more] = path.split('/');
+  const [start, webhooks, accountId = '', token = '', ...more] = path.replace(/\/$/, '').split('/');
   const isAddress = method === 'POST' && start === '' && webhooks === 'webhooks' && token !== '' && more.length === 0;
   return isAddress && tokens.has(accountId) ? accountId : undefined;
 }

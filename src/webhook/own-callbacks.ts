@@ -19,6 +19,7 @@ import {
   callbackAddress,
   containsToken,
   isBelow,
+  isSameAddress,
   withoutToken,
 } from './address.ts';
 
@@ -58,10 +59,11 @@ export class OwnCallbacks {
     const onRejected = (reason: string): void =>
       log.warn({ account: accountId }, `a callback cannot be used, perhaps of another integration: ${reason}`);
     const listed = await callbacks.list({}, { signal, ...(isFirst && { onRejected }) });
+    const named = listed.map((callback) => this.#named(callback));
     this.#listed = new Map(
-      listed.filter((callback) => this.#isOurs(callback)).map((callback) => [callback.callbackid, callback]),
+      named.filter((callback) => this.#isOurs(callback)).map((callback) => [callback.callbackid, callback]),
     );
-    this.#unknown = listed.filter((callback) => !this.#isOurs(callback) && this.#isBelowPublicUrl(callback));
+    this.#unknown = named.filter((callback) => !this.#isOurs(callback) && this.#isBelowPublicUrl(callback));
   }
 
   /** Our listed callbacks, including those with other addresses. */
@@ -72,7 +74,7 @@ export class OwnCallbacks {
   /** Callbacks with our path token that another installation works with. */
   async ofOthers(signal: AbortSignal): Promise<Callback[]> {
     const elsewhere = this.all().filter((callback) => !this.leadsHere(callback) && !this.#ledHere(callback));
-    const hadOneHere = this.#recorded?.some(({ uri }) => uri === withoutToken(this.address)) === true;
+    const hadOneHere = this.#recorded?.some(({ uri }) => isSameAddress(uri, withoutToken(this.address))) === true;
     const found: Callback[] = [];
     for (const callback of elsewhere) {
       const token = this.#tokenIn(callback);
@@ -115,7 +117,7 @@ export class OwnCallbacks {
   /** Our recorded callback for an event that led here and is no longer listed: deleted, or disabled. One that leads elsewhere may be another's now. */
   vanishedFor(event: string): Callback | undefined {
     const here = withoutToken(this.address);
-    return this.vanished().find((callback) => callback.event === event && callback.uri === here);
+    return this.vanished().find((callback) => callback.event === event && isSameAddress(callback.uri, here));
   }
 
   /** Our recorded callbacks that are no longer listed. */
@@ -141,10 +143,11 @@ export class OwnCallbacks {
 
   /** Records a callback that the service has just returned, even if the next list does not show it. */
   add(callback: Callback): void {
-    const { callbackid, uri } = callback;
-    this.#listed.set(callbackid, callback);
+    const { callbackid } = callback;
+    const named = callback.uri === '' ? { ...callback, uri: this.address } : callback;
+    this.#listed.set(callbackid, named);
     const others = this.#recorded?.filter((known) => known.callbackid !== callbackid) ?? [];
-    this.#recorded = [...others, { ...callback, uri: withoutToken(uri) }];
+    this.#recorded = [...others, { ...named, uri: withoutToken(named.uri) }];
   }
 
   /** Removes a callback that no longer exists. Its key stays valid for a while, because deliveries may still be on their way. */
@@ -171,6 +174,16 @@ export class OwnCallbacks {
       );
   }
 
+  /** One that the service shows without its address is known by its id: during a rotation it may lead to the address before. */
+  #named(callback: Callback): Callback {
+    const { accountId, previousToken, publicUrl } = this.#options;
+    const known = this.#recorded?.find(({ callbackid }) => callbackid === callback.callbackid);
+    if (callback.uri !== '' || !known) return callback;
+    const isHere = isSameAddress(known.uri, withoutToken(this.address));
+    const address = previousToken ? callbackAddress(publicUrl, accountId, previousToken) : this.address;
+    return { ...callback, uri: isHere ? address : known.uri };
+  }
+
   #isOurs(callback: Callback): boolean {
     const isRecorded = this.#recorded?.some(({ callbackid }) => callbackid === callback.callbackid);
     return this.#tokenIn(callback) !== undefined || (isRecorded === true && this.#isBelowPublicUrl(callback));
@@ -180,8 +193,4 @@ export class OwnCallbacks {
     const { publicUrl, accountId } = this.#options;
     return isBelow(uri, publicUrl, accountId);
   }
-}
-
-function isSameAddress(uri: string, address: string): boolean {
-  return uri === address || (URL.canParse(uri) && new URL(uri).href === new URL(address).href);
 }

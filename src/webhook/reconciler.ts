@@ -9,7 +9,7 @@
 import type { CallbacksApi } from '../api/client.ts';
 import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
 import type { ArrivalSignal } from '../domain/concurrency.ts';
-import { asMirrorError, catalogue, isOfToken, MirrorError, type ErrorCode } from '../domain/errors.ts';
+import { asMirrorError, catalogue, isOfToken, MirrorError, withMessage, type ErrorCode } from '../domain/errors.ts';
 import { isAboutVendors } from '../domain/events.ts';
 import { limits } from '../domain/limits.ts';
 import type { Log } from '../domain/log.ts';
@@ -95,7 +95,7 @@ class CallbackReconciler {
   async run(): Promise<boolean> {
     const { accountId, events, mirror, onVendorsChecked, signal } = this.#options;
     this.#refusedBefore = await mirror.callbacks.refusals(accountId);
-    await this.#ownCallbacks.refresh(signal);
+    await this.#list();
     this.#ofOthers = await this.#ownCallbacks.ofOthers(signal);
     try {
       const verified = await this.#ensureAll(events.filter(isAboutVendors));
@@ -111,6 +111,23 @@ class CallbackReconciler {
       return verified && others;
     } finally {
       await this.#ownCallbacks.record();
+    }
+  }
+
+  /** Lists the callbacks. Where the service refuses that, nothing can be registered. */
+  async #list(): Promise<void> {
+    const { accountId, events, mirror, signal } = this.#options;
+    try {
+      await this.#ownCallbacks.refresh(signal);
+    } catch (caught) {
+      const error = asMirrorError(caught);
+      if (!signal.aborted && (refusals.has(error.code) || error.code === 'not_found')) {
+        const words = withMessage(error, `The service refuses to list callbacks. ${error.message}`);
+        // It is asked for with each check: no wait.
+        const refused = events.map((event) => ({ ...this.#refused(event, words), attempts: 0, retry_at: null }));
+        await mirror.callbacks.replaceRefusals(accountId, refused);
+      }
+      throw error;
     }
   }
 

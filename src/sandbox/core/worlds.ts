@@ -220,6 +220,13 @@ const axes = {
   ),
   brokenRows: choice('rows without an id, of another integration, among callbacks and gateways', 'none', 'one'),
   callbackTime: choice('form of updated_at of a callback', 'iso', 'plain'),
+  callbackUri: choice(
+    'address of a callback: as it was given, with a slash at its end, with an escape, or not in answers',
+    'given',
+    'slash',
+    'escaped',
+    'unnamed',
+  ),
   accountIds: choice(
     'where `/auth/api/v1/users/me` tells the ids of accounts; with `roles` that of each business is null',
     'businesses',

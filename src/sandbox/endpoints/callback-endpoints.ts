@@ -43,7 +43,8 @@ function list({ account, request, world }: Call): Reply {
 
 async function register(call: Call): Promise<Reply> {
   const { account, grant, world } = call;
-  const { event, uri } = readRegistration(bodyObject(call, 'callback'));
+  const { event, uri: given } = readRegistration(bodyObject(call, 'callback'));
+  const uri = spelled(given, world);
   requireScope(grant, scopeOf(event) ?? '');
   const same = account.callbacks.all().some((callback) => callback.event === event && callback.uri === uri);
   if (same && world.duplicate === '422')
@@ -83,6 +84,12 @@ function readRegistration(body: Record<string, unknown>): { event: string; uri: 
   throw new Refusal({ status: 422, errno: 1004, object: 'callback', field: known ? 'uri' : 'event', message, details });
 }
 
+function spelled(uri: string, { callbackUri }: World): string {
+  if (callbackUri === 'slash') return `${uri}/`;
+  const last = uri.slice(-1);
+  return callbackUri === 'escaped' ? `${uri.slice(0, -1)}%${last.charCodeAt(0).toString(16)}` : uri;
+}
+
 /** As register, verify and resend answer it. */
 function callbackOnWire(callback: CallbackRecord, world: World): Wire {
   const { id, event, uri } = callback;
@@ -90,7 +97,7 @@ function callbackOnWire(callback: CallbackRecord, world: World): Wire {
     callbackid: id,
     ...(world.callbackKeys === 'both' ? { id } : {}),
     event,
-    uri,
+    ...(world.callbackUri === 'unnamed' ? {} : { uri }),
     verified: shownVerified(callback, world),
   };
 }
@@ -103,7 +110,7 @@ function listedOnWire(callback: CallbackRecord, world: World): Wire {
     callbackid: id,
     ...(world.callbackKeys === 'both' ? { id } : {}),
     verified: shownVerified(callback, world),
-    uri,
+    ...(world.callbackUri === 'unnamed' ? {} : { uri }),
     event,
     updated_at: world.callbackTime === 'plain' ? time : `${time.replace(' ', 'T')}Z`,
   };

@@ -25,14 +25,20 @@ it.each([
   ['the beginning of the token', `/webhooks/6BApk/${token.slice(0, -1)}`],
   ['more than the token', `/webhooks/6BApk/${token}x`],
   ['no token', '/webhooks/6BApk'],
-  ['a segment too many', `/webhooks/6BApk/${token}/`],
+  ['a segment too many', `/webhooks/6BApk/${token}/x`],
+  ['an escape of another character', `/webhooks/6BApk/${token.slice(0, -1)}%4C`],
   ['another place', `/elsewhere/6BApk/${token}`],
 ])('H14 a path with %s is unknown, and takes as much work to compare as the right one', (_, path) => {
   expect(accountOfPath(path, tokens)).toBeUndefined();
   expect(compared).toEqual([32]);
 });
 
-it('H14 the right path belongs to its account, and is compared once', () => {
-  expect(accountOfPath(`/webhooks/6BApk/${token}`, tokens)).toBe('6BApk');
+it.each([
+  ['as it was made', `/webhooks/6BApk/${token}`],
+  ['with a slash at its end', `/webhooks/6BApk/${token}/`],
+  ['with an escape', `/webhooks/6BApk/${token.slice(0, -1)}%4b`],
+  ['with an escape in the account', `/webhooks/6BAp%6B/${token}`],
+])('H14 the right path, %s, belongs to its account, and is compared once', (_, path) => {
+  expect(accountOfPath(path, tokens)).toBe('6BApk');
   expect(compared).toEqual([32]);
 });

@@ -227,7 +227,7 @@ describe('a refused request has its own status and leaves nothing', () => {
       `/webhooks/${account}/${other}`,
       `/webhooks/nobody/${token}`,
       `/webhooks/Other/${token}`,
-      `/webhooks/${account}/${token}/`,
+      `/webhooks/${account}/${token}/x`,
       '/metrics',
       '/readyz',
       '/api/status',

@@ -34,6 +34,19 @@ describe('callbacks at the service', () => {
     expect(await announce(place)).toBe(200);
   });
 
+  it.each(['slash', 'escaped', 'unnamed'])(
+    'D11 of ours whose address the service spells otherwise (%s) are found, and deliveries to it are taken',
+    async (callbackUri) => {
+      const place = await testbed({ level: 'webhook', world: [`callbackUri=${callbackUri}`, 'duplicate=second'] });
+      expect(await place.subscriptions.check()).toBe('verified');
+      place.requests.length = 0;
+      expect([await place.another().check(), writes(place)]).toEqual(['verified', []]);
+      expect(await announce(place)).toBe(200);
+      const [known] = await place.mirror.callbacks.knownCallbacks(account);
+      expect(known?.uri).toBe(place.address.slice(0, place.address.lastIndexOf('/') + 1));
+    },
+  );
+
   it('D13 of two installations on one account do not affect each other', async () => {
     const one = await testbed({ level: 'webhook', subscribed: true });
     const other = await testbed({ level: 'webhook', service: one.service });

@@ -30,6 +30,25 @@ async function checks(place: Testbed<'webhook'>, count: number): Promise<void> {
 
 const kept = async ({ mirror }: Testbed<'webhook'>) => mirror.callbacks.refusals(account);
 
+describe('L93 a list of callbacks that the service refuses', () => {
+  it.each([403, 404, 405])('L93 with %i is told as what keeps the callback from being registered', async (status) => {
+    const state = { refusing: true };
+    const place = await testbed({
+      level: 'webhook',
+      intercept: (method) =>
+        method === 'GET' && state.refusing
+          ? Response.json({ errno: status, message: 'Not for this token.' }, { status })
+          : undefined,
+    });
+    await place.subscriptions.check();
+    const told = await kept(place);
+    expect(told).toMatchObject([{ event: 'bill_vendor', retry_at: null }]);
+    expect(told[0]?.message).toMatch(/^The service refuses to list callbacks\. /);
+    state.refusing = false;
+    expect([await place.subscriptions.check(), await kept(place)]).toEqual(['verified', []]);
+  });
+});
+
 describe('L93 a registration that the service refuses', () => {
   it.each([401, 403, 404, 500])(
     'L93 with %i is none of the three of a day: once the cause is gone, it is made',
