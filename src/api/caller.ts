@@ -9,7 +9,7 @@ import { unlessAborted } from '../domain/concurrency.ts';
 import { inWords } from '../domain/duration.ts';
 import { MirrorError, withMessage, withRemedy, type ErrorCode } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
-import type { Secret } from '../domain/secret.ts';
+import { redacted, type Secret } from '../domain/secret.ts';
 import { isDeclined, type OptionalMemory } from '../domain/optional-requests.ts';
 import type { ReadStamp, Reservation, ReserveRequest } from '../domain/reading.ts';
 import { defaultRetryLimits, type RetryLimits } from '../domain/retry.ts';
@@ -415,10 +415,7 @@ function slowDown({ status, headers }: Answer, windows: readonly LimitedWindow[]
 }
 
 function withoutSecrets(error: MirrorError, secrets: readonly (Secret | undefined)[]): MirrorError {
-  const message = secrets.reduce(
-    (text, secret) => (secret ? text.replaceAll(secret.reveal(), '[redacted]') : text),
-    error.message,
-  );
+  const message = redacted(error.message, secrets);
   return message === error.message ? error : withMessage(error, message);
 }
 

@@ -61,6 +61,41 @@ export class Secret {
   }
 }
 
+/** A text without secrets that another program repeats in it: as they are, in other case, escaped as in addresses or in JSON, or in base64. */
+export function redacted(text: string, secrets: readonly (Secret | undefined)[]): string {
+  return secrets.reduce<string>((left, secret) => {
+    const value = secret?.reveal() ?? '';
+    if (value === '') return left;
+    const plain = new RegExp(Array.from(value, spellings).join(''), 'giu');
+    return left.replaceAll(plain, '[redacted]').replaceAll(inBase64(value), '[redacted]');
+  }, text);
+}
+
+/** How a character may stand in a text. */
+function spellings(character: string): string {
+  const escape = (of: string): string =>
+    of.replaceAll(/[^\w]/g, (sign) => `\\x${sign.charCodeAt(0).toString(16).padStart(2, '0')}`);
+  const bytes = Array.from(Buffer.from(character), (byte) => `%(?:25)?${byte.toString(16).padStart(2, '0')}`);
+  const units = character.split('').map((unit) => `\\\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  const literal = character < '\x80' ? escape(character) : character;
+  return `(?:\\\\?${literal}|${bytes.join('')}|${units.join('')})`;
+}
+
+/** Where a secret stands in base64: on its own, or in the middle of more, by which its first and last characters differ. */
+function inBase64(value: string): RegExp {
+  const core = (before: number): string => {
+    const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(value)]);
+    const whole = bytes.toString('base64').replace(/=+$/, '');
+    return whole.slice(before === 0 ? 0 : before + 1, bytes.length % 3 === 0 ? undefined : -1);
+  };
+  const cores = [0, 1, 2].map(core).filter((part) => part.length >= shortestPart);
+  const either = cores.map((part) => part.replaceAll('+', '[+-]').replaceAll('/', '\\\\?[/_]'));
+  return new RegExp(either.length === 0 ? '(?!)' : `(?:${either.join('|')})[\\w+/=-]{0,4}`, 'g');
+}
+
+/** Less of a secret may be part of any word. */
+const shortestPart = 8;
+
 /** An OAuth token pair. The refresh token works once; `expiresAt` is the expiry of the access token, milliseconds since 1970. */
 export interface TokenPair {
   readonly access: Secret;

@@ -13,7 +13,7 @@ import { asMirrorError, catalogue, isOfToken, MirrorError, withMessage, type Err
 import { isAboutVendors } from '../domain/events.ts';
 import { limits } from '../domain/limits.ts';
 import type { Log } from '../domain/log.ts';
-import type { Secret } from '../domain/secret.ts';
+import { redacted, type Secret } from '../domain/secret.ts';
 import type { Callback } from '../domain/vendor.ts';
 import type { RegistrationRefusal } from '../store/callbacks.ts';
 import type { Store } from '../store/mirror.ts';
@@ -184,7 +184,7 @@ class CallbackReconciler {
     const pause = Math.max(retryAfter, pauseAfter(attempts));
     return {
       ...{ event, code, uri, attempts },
-      message: message.replaceAll(pathToken.reveal(), '…'),
+      message: redacted(message, [pathToken]),
       remedy: remedy ?? null,
       refused_at: before?.refused_at ?? timestamp(now),
       retry_at: timestamp(now + pause),
