@@ -41,7 +41,6 @@ export interface AdminOptions {
   readonly browse: (filter: VendorFilter) => Promise<VendorList>;
   readonly actions: Actions;
   readonly metrics: Metrics;
-  /** Asks the mirror. */
   readonly query: Query;
   readonly clock: Clock;
   /** The folder that holds what the pages load in the browser. */
@@ -150,7 +149,6 @@ function safeguarded(handle: ApiHandle): ApiHandle {
 }
 
 interface GuardRules {
-  /** `admin.host`, the address that is listened on. */
   readonly host: string;
   /** `admin.publicUrl`, under which a proxy passes requests on; null where there is none. */
   readonly publicUrl: string | null;

@@ -65,7 +65,6 @@ export class Metrics {
     of,
   }));
 
-  /** Media type of what `render` gives. */
   get contentType(): string {
     return this.#registry.contentType;
   }
@@ -76,7 +75,6 @@ export class Metrics {
     this.#answers.observe({ outcome }, ms / 1_000);
   }
 
-  /** An attempt to call the service ended. */
   request({ family, method, status, ms }: AttemptFacts): void {
     this.#requests.inc({ family, method, status });
     this.#requestTimes.observe({ family }, ms / 1_000);
@@ -92,12 +90,10 @@ export class Metrics {
     this.#findings.inc({ kind }, count);
   }
 
-  /** An attempt to deliver a webhook to a target of the settings ended. */
   notified(target: string, outcome: string): void {
     this.#notified.inc({ target, outcome });
   }
 
-  /** Somebody sent a wrong token to the admin port. */
   wrongToken(): void {
     this.#wrongTokens.inc();
   }

@@ -22,7 +22,6 @@ import { exchange, neverArrived, type Answer, type Exchange, type Fetch } from '
 import { retried, retryAfter, untilReset } from './http/retry.ts';
 import { parseDocument, presentable, refusal, type Answered } from './wire/document.ts';
 
-/** Groups of paths. */
 export type Family = 'vendors' | 'gateways' | 'callbacks';
 
 /** One attempt after it ended, for metrics. `status` is 'error' where no answer came. */
@@ -52,7 +51,6 @@ export interface ApiDependencies {
   readonly observe?: (facts: AttemptFacts) => void;
   /** Learns from each answer whether the clocks agree. */
   readonly serviceTime?: Pick<ServiceTime, 'observe'>;
-  /** Overrides of the default retry limits. */
   readonly retryLimits?: RetryLimits;
 }
 

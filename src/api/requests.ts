@@ -28,17 +28,14 @@ export type NewVendor = VendorFields & Readonly<Record<'vendor_name' | 'language
 /** Fields, or `vis_state` alone: the service drops all other keys of a body with `vis_state`. */
 export type VendorEdit = VendorFields & { readonly vis_state?: VisState };
 
-/** The path of an account's vendors, below the base URL. */
 export function vendorsPath(accountId: string): string {
   return `/accounting/account/${encodeURIComponent(accountId)}/bill_vendors/bill_vendors`;
 }
 
-/** The path of an account's gateways, below the base URL. */
 export function gatewaysPath(accountId: string): string {
   return `/accounting/account/${encodeURIComponent(accountId)}/systems/gateways`;
 }
 
-/** The path of an account's callbacks, below the base URL. */
 export function callbacksPath(accountId: string): string {
   return `/events/account/${encodeURIComponent(accountId)}/events/callbacks`;
 }

@@ -48,7 +48,6 @@ interface AccountSupervisorOptions {
   readonly isAlone: boolean;
   /** Wall time of its last run in an earlier process; undefined if it never ran, or is to run at once. */
   readonly lastRun: number | undefined;
-  /** Called when a run has ended. */
   readonly onRun: (report: RunReport) => void;
 }
 

@@ -76,11 +76,9 @@ export interface DaemonDependencies extends Omit<InstallationDependencies, 'obse
   readonly machine: HealthParts['machine'];
   /** Sends outgoing webhooks; over the network by default. */
   readonly post?: Post;
-  /** Called when a run of an account has ended. */
   readonly onRun: (accountId: string, report: RunReport) => void;
   /** Called when an account is added while the daemon runs, before any request about it. */
   readonly onAccount?: (accountId: string) => void;
-  /** Called when the process must end. */
   readonly onFatal: (error: MirrorError) => void;
 }
 
@@ -434,7 +432,6 @@ interface DaemonServicesOptions extends Pick<
 > {
   readonly installation: Installation;
   readonly metrics: Metrics;
-  /** Called when the wall clock has jumped. */
   readonly onClockJump?: () => void;
 }
 

@@ -50,7 +50,6 @@ interface Copy {
   /** The end of the feed when it was looked at last. */
   seen: string | undefined;
   failures: number;
-  /** The code of its failure that was logged. */
   logged: string | undefined;
 }
 

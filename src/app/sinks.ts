@@ -60,7 +60,6 @@ export class SinkService extends Background {
   #isWanted = false;
   #retryAt = -Infinity;
   #failures = 0;
-  /** The code of its failure that was logged. */
   #logged: string | undefined;
 
   constructor(options: SinkServiceOptions) {

@@ -234,7 +234,6 @@ async function codeOf({ context, args }: Pick<Call, 'context' | 'args'>): Promis
 }
 
 interface ShownCallback extends Callback {
-  /** Whether this installation registered it. */
   readonly own: boolean;
 }
 
@@ -257,7 +256,6 @@ function printCallbacks(context: ProcessContext, callbacks: readonly ShownCallba
   );
 }
 
-/** Tells which callbacks of an account this installation registered. */
 export async function isOwn(
   { mirror, secrets }: Installation,
   account: string,

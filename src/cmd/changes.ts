@@ -16,7 +16,6 @@ interface ChangesOptions {
 
 /** How long to wait before looking again, in milliseconds. */
 const pause = 1_000;
-/** How many changes are held in memory at once. */
 const batch = 1_000;
 
 export const changes: CommandHandler<ChangesOptions> = async (call) => {

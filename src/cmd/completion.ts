@@ -12,7 +12,6 @@ const scripts: Readonly<Record<Shell, (tree: readonly CommandWords[]) => string>
   fish: fishScript,
 };
 
-/** The command that prints the script for the commands of `program`. */
 export function completionOf(program: Command): CommandHandler {
   return ({ context, args }) => {
     context.stdout.write(scripts[args[0] as Shell](commandsIn(program, '')));
@@ -164,7 +163,6 @@ function bashWordCase({ path, commands, flags, argument }: CommandWords): string
   return `${options}      ${bashQuoted(path)}:*) ${words === 'file' ? 'return' : `words=${bashQuoted(words.join(' '))}`} ;;\n`;
 }
 
-/** The completion of fish: one line for each word that may follow. */
 function fishScript(tree: readonly CommandWords[]): string {
   const paths = tree.map(({ path }) => path).filter((path) => path !== '');
   return `# Completion of vendor-mirror in fish; in config.fish: vendor-mirror completion fish | source

@@ -27,12 +27,10 @@ export function fine(check: string, message: string): Checkup {
   return { check, result: 'ok', message, remedy: null, exit: exitStatus.done };
 }
 
-/** Something works less well than it could. */
 export function warning(check: string, message: string, remedy: string): Checkup {
   return { check, result: 'warning', message, remedy, exit: exitStatus.done };
 }
 
-/** Something does not work. */
 export function problem(
   check: string,
   { message, hint, exit, code }: Pick<MirrorError, 'message' | 'hint' | 'exit'> & { readonly code?: ErrorCode },

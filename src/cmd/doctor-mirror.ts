@@ -365,7 +365,6 @@ export function accountCheckups(
   ];
 }
 
-/** The check that names each problem of the judgement. */
 export const checkOf = {
   listener_closed: 'ports',
   cannot_store: 'disk',

@@ -171,11 +171,9 @@ function is({ code }: MirrorError, ...codes: readonly ErrorCode[]): boolean {
   return codes.includes(code);
 }
 
-/** What a trait is looked up with. */
 interface Lookup {
   readonly check: string;
   readonly client: ServedAccount['client'];
-  /** The first page of the list. */
   readonly first: VendorPage;
   readonly signal: AbortSignal;
 }

@@ -94,11 +94,9 @@ export class LiveSummary {
 }
 
 export interface SummaryOptions {
-  /** The address of the operator's page. */
   readonly dashboard: string;
   /** What the log said last, oldest first: a line each, without a line break. */
   readonly entries: readonly string[];
-  /** How many lines have room. */
   readonly room: number;
 }
 
@@ -152,7 +150,6 @@ async function verdict(context: Terminal, health: Health): Promise<string[]> {
   return [...line.split('\n'), ...more.flatMap((one) => one.split('\n'))];
 }
 
-/** How many causes have room. */
 const causesShown = 5;
 
 function firstCauses(texts: readonly string[]): readonly string[] {
@@ -181,7 +178,6 @@ function accountTable(context: Terminal, { now }: Health, accounts: readonly Acc
   );
 }
 
-/** What is done for an account now. */
 function doing({ isServed, verdict, deliveries, facts: { runs, progress, queue } }: AccountHealth): string {
   if (!isServed) return verdict.words.toLowerCase();
   const run = runs.find(({ outcome }) => outcome === 'running');

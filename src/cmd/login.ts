@@ -112,7 +112,6 @@ function offer(
   );
 }
 
-/** Accounts of the settings that a connection gives access to. */
 function accountsOf(settings: Settings, name: string): string[] {
   return settings.accounts.filter((account) => connectionNameOf(settings, account) === name);
 }

@@ -112,12 +112,10 @@ export function rate(text: string): number {
   throw new InvalidArgumentError('It must be a rate from 0 to 1, such as 0.05.');
 }
 
-/** What the values of options must be. */
 export function isRate(text: string): boolean {
   return /^(0(\.\d+)?|1(\.0+)?)$/.test(text);
 }
 
-/** The number of something at the service. */
 export const idNumber = wholeFrom(1);
 
 /** An event that the service lets anybody register for. */
@@ -143,7 +141,6 @@ export function webAddress(text: string): string {
   return text;
 }
 
-/** The values of an option that may be repeated. */
 export function collected(value: string, earlier: readonly string[] = []): string[] {
   return [...earlier, value];
 }
@@ -154,7 +151,6 @@ export type RunCommand = <Options extends object>(
   load: () => Promise<CommandHandler<Options>>,
 ) => Promise<void>;
 
-/** How wide the help of a command may be. */
 export function helpWidth(command: Command): number {
   return command.configureOutput().getOutHelpWidth?.() ?? usualHelpWidth;
 }
@@ -194,7 +190,6 @@ export class ProgramCommand extends Command {
     return new ProgramCommand(name, this.#run);
   }
 
-  /** The paragraphs of the help text. */
   about(...paragraphs: readonly string[]): this {
     return this.description(paragraphs.join('\n\n'));
   }

@@ -119,7 +119,6 @@ function inRoles(settings: Settings, roles: ServeOptions['role']): Settings {
   return { ...settings, roles };
 }
 
-/** The log, and on a terminal the live summary. */
 interface Watched {
   readonly log: Log;
   readonly summary: LiveSummary | undefined;

@@ -154,7 +154,6 @@ export function declareGateways(program: ProgramCommand): void {
     .runs(async () => (await import('./gateways.ts')).gatewaysRemove);
 }
 
-/** The commands about callbacks, straight to the service. */
 export function declareCallbacks(program: ProgramCommand): void {
   const callbacks = program
     .command('callbacks')

@@ -197,7 +197,6 @@ async function sumsText(
 
 const grouped = (count: number): string => count.toLocaleString('en');
 
-/** What is owed to the active vendors of all accounts. */
 function sumsTable(context: ProcessContext, owed: readonly CurrencyOwed[]): Promise<string> {
   return table(
     context,
@@ -242,7 +241,6 @@ type Ago = (moment: string | null) => string;
 /** How many runs of an account are listed. */
 const latestRuns = 5;
 
-/** An account's report, for a person's eye. */
 async function reportText(context: ProcessContext, report: AccountFacts, owed: OwedReport): Promise<string> {
   const { account, runs: all } = report;
   const ago: Ago = (moment) => age(context.clock, moment);

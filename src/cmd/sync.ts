@@ -41,7 +41,6 @@ interface Walk {
   readonly isAccountAccepted?: boolean;
 }
 
-/** What became of one account. */
 interface AccountSync {
   readonly run: RunSummary;
   /** What a reconciliation wrote into its ledger. */
@@ -200,7 +199,6 @@ function seenGateways({ seen, error, declined }: GatewaySummary): number | null 
 
 const sums = ['seen', 'created', 'updated', 'unchanged', 'suspects', 'requests', 'seconds'] as const;
 
-/** An account, or all of them together. */
 interface Line extends Readonly<Record<(typeof sums)[number], number>> {
   readonly account: string;
   readonly outcome: string;

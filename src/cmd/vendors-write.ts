@@ -142,7 +142,6 @@ function refusedFields(vendorid: number, fields: readonly string[]): MirrorError
   );
 }
 
-/** What `--set` and `--file` say about a vendor's fields. */
 interface FieldOptions {
   /** `name=value`, each. */
   readonly set?: readonly string[];

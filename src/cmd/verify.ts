@@ -80,7 +80,6 @@ function printDocument(context: ProcessContext, reports: readonly AccountVerify[
 /** More differences than these are counted, not shown. */
 const maxShown = 20;
 
-/** An account, or all of them together. */
 interface Line {
   readonly account: string;
   readonly outcome: string;

@@ -18,7 +18,6 @@ export const version: CommandHandler = ({ context, options }) => {
   return Promise.resolve(exitStatus.done);
 };
 
-/** The version of this program, as its package.json names it. */
 export function packageVersion(packageRoot: string): string {
   const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
   return version;

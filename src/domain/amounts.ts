@@ -57,7 +57,6 @@ function placesOf(places: number, codes: string): Record<string, number> {
   return Object.fromEntries(codes.split(' ').map((code) => [code, places]));
 }
 
-/** A sum of amounts. */
 export interface OwedAmount {
   readonly value: number;
   /** The same exactly, in minor units; null where an amount has more decimal places than the currency, or does not fit 64 bits. */

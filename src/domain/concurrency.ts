@@ -52,7 +52,6 @@ export class ArrivalSignal {
   #count = 0;
   readonly #waiting = new Set<() => void>();
 
-  /** How many arrivals there were. */
   get count(): number {
     return this.#count;
   }

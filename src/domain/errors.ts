@@ -288,7 +288,6 @@ export function errorSentence(error: unknown): string {
   return withFullStop(asMirrorError(error).message);
 }
 
-/** The same error with another remedy. */
 export function withRemedy(error: MirrorError, remedy: string): MirrorError {
   return withMessage(error, error.message, error.retryAfter, remedy);
 }

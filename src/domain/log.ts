@@ -43,7 +43,6 @@ export async function prettyEntries(colors: boolean): Promise<(entry: object) =>
   });
 }
 
-/** Logs nothing. */
 export const silentLog: Log = pino({ level: 'silent' });
 
 /** The most causes that are logged; a chain of causes may be circular. */

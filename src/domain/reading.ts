@@ -9,7 +9,6 @@ export interface ReadStamp {
   readonly begun: number;
 }
 
-/** What a reading came from. */
 export const sources = ['pull', 'delivery', 'reconcile', 'write'] as const;
 export type Source = (typeof sources)[number];
 

@@ -8,7 +8,6 @@
 /** 0 active, 1 deleted, 2 archived. */
 export type VisState = 0 | 1 | 2;
 
-/** The name of a vendor's state. */
 export type StateWord = 'active' | 'deleted' | 'archived' | 'unknown';
 
 export function stateWord(state: VisState | null): StateWord {

@@ -205,7 +205,6 @@ export function unsolvedRefusals(
     .sort((a, b) => b.recent - a.recent);
 }
 
-/** How many callbacks a sentence names. */
 const named = 5;
 
 /** Callbacks at the service that lead here, and that other secrets registered. */

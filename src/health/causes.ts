@@ -20,7 +20,6 @@ export interface Cause {
 /** Beyond so many accounts, people are shown sums and causes, and each account only when they ask for it. */
 export const manyAccounts = 10;
 
-/** How many accounts a sentence names. */
 const named = 3;
 
 /** Those in most need of a person first. */

@@ -89,7 +89,6 @@ export interface Ability {
 
 export interface HealthFacts {
   readonly version: string;
-  /** The path of the mirror. */
   readonly database: string;
   /** Whether the built-in sandbox stands in for the service. */
   readonly isSandbox: boolean;
@@ -128,7 +127,6 @@ export interface AccountFacts extends AccountState {
 
 export interface ConnectionFacts {
   readonly connection: string;
-  /** How many accounts it gives access to. */
   readonly accounts: number;
   /** Null where the last request was answered. */
   readonly failing: ConnectionFailure | null;
@@ -224,7 +222,6 @@ export interface AccountHealth {
   readonly deliveries: DeliveryHealth;
 }
 
-/** Whether deliveries arrive, in one sentence. */
 export interface DeliveryHealth {
   readonly state: 'off' | 'unregistered' | 'unverified' | 'refused' | 'silent' | 'receiving';
   readonly tone: Tone;
@@ -249,7 +246,6 @@ export interface Health {
   /** Those in most need of a person first, those that are not served last. */
   readonly bySeverity: readonly AccountHealth[];
   readonly accounts: readonly AccountHealth[];
-  /** The verdict of the account in most need of a person. */
   readonly verdict: Verdict;
   /** Wall time of the judgement, milliseconds since 1970. */
   readonly now: number;
@@ -669,7 +665,6 @@ const deliveriesSilent: Rule = ({ facts, deliveries, now }) => {
   return problem('deliveries_silent', 'fair', message, remedy, lastDelivery);
 };
 
-/** How many vendors a sentence names. */
 const named = 3;
 
 const vendorsUndecided: Rule = ({ facts: { freshness, undecided, withheldAbsences } }) => {

@@ -38,7 +38,6 @@ export class AddressRefused extends Error {
 /** Bytes of an answer that are read at most, so that its connection can be reused. */
 const maxRead = 16 * 1024;
 
-/** Sends POSTs over kept connections. */
 export class Poster {
   readonly #addresses: Addresses;
   /** By reach: a kept connection leads to an address that was checked for its reach only. */
@@ -55,7 +54,6 @@ export class Poster {
     return this.#attempt(request, false);
   };
 
-  /** Closes the kept connections. */
   close(): void {
     for (const { http, https } of Object.values(this.#agents)) for (const agent of [http, https]) agent.destroy();
   }

@@ -97,7 +97,6 @@ export class HttpServer implements Service {
     return { host: address.address, port: address.port };
   }
 
-  /** Whether it accepts connections. */
   get listening(): boolean {
     return this.#app?.server.listening === true;
   }
@@ -183,7 +182,6 @@ function refuseSchema(): never {
   throw new Error('Routes have no schemas here.');
 }
 
-/** The routes and refusals of a server. */
 function createApp(
   { routes, onFault, onRefusal }: HttpServerOptions,
   limits: HttpLimits,

@@ -39,7 +39,6 @@ export interface EmbeddedSandbox {
   /** Its own name, whatever its port; empty where its world is not kept. */
   readonly id: string;
   readonly token: string;
-  /** The first account. */
   readonly account: string;
   readonly sandbox: Sandbox;
   readonly stop: () => Promise<void>;

@@ -102,7 +102,6 @@ export function breakUp(fault: ScriptedFault | undefined, answer: Answer): Answe
   return answer;
 }
 
-/** The answer to too many requests. */
 export function tooMany(area: Area): Reply {
   return areaReply(new Refusal({ status: 429, errno: 429, message: 'Too many requests.' }), area);
 }

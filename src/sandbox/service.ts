@@ -220,7 +220,6 @@ export class Sandbox {
     return () => this.#eventListeners.delete(listener);
   }
 
-  /** Ends random changes and deliveries. */
   stop(): void {
     this.#stopped.abort(new Error('The sandbox stops.'));
     this.#sender.close();

@@ -3,7 +3,6 @@ import { isAbsolute } from 'node:path';
 
 const loopbackHosts = new Set(['localhost', '127.0.0.1', '::1', '[::1]']);
 
-/** Whether a host name means this machine. */
 export function isLoopback(host: string): boolean {
   return loopbackHosts.has(host) || /^127(\.\d{1,3}){3}$/.test(host);
 }

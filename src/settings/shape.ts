@@ -165,7 +165,6 @@ export function connectionNameOf(
   return connectionOf.get(account) ?? defaultConnection;
 }
 
-/** Where the settings of a connection stand. */
 export function pathOfConnection(name: string): readonly string[] {
   return name === defaultConnection ? ['service', 'auth'] : ['connections', name, 'auth'];
 }
@@ -588,7 +587,6 @@ export function storeProblems(
   return [{ path: ['secrets'], remedy }, ...problems];
 }
 
-/** Problems in `publish`, each with its place and remedy. */
 export function publicationProblems(
   publish: readonly (FilePublication | PostgresPublication)[],
 ): { path: readonly PropertyKey[]; remedy: string }[] {

@@ -130,7 +130,6 @@ function aliasProblems(document: Document, at: (offset: number) => string): stri
   return problems;
 }
 
-/** What is wrong with a setting, and what to do. */
 export interface Problem {
   readonly path: readonly PropertyKey[];
   /** The last key of the path may be a value without its key, such as a token. */

@@ -30,7 +30,6 @@ export function acceptanceOf({ difference, isOvertaken, begun, heldSince, source
   return begun >= heldSince + young ? 'accepted' : 'guarded';
 }
 
-/** The result of one reading. */
 export type Verdict =
   | { readonly kind: 'created'; readonly vendor: Vendor }
   | ({ readonly kind: 'updated' } & Difference)
@@ -53,7 +52,6 @@ export type Verdict =
    */
   | ({ readonly kind: 'guarded'; readonly copyAge?: number | undefined; readonly isOther?: boolean } & Difference);
 
-/** How a reading differs from the stored vendor. */
 export interface Difference {
   readonly before: Pick<VendorTable, 'vis_state' | 'presence' | 'updated_at' | 'held_since_ms'>;
   readonly after: Pick<VendorTable, 'vis_state' | 'presence' | 'updated_at'>;
@@ -104,15 +102,12 @@ export function unchangedVerdict({
   return { kind: 'unchanged', heldSince: held_since_ms, visState: vis_state };
 }
 
-/** The verdict on a reading that is not applied. */
 export function unacceptedVerdict(acceptance: 'stale' | 'guarded', difference: Difference): Verdict {
   return acceptance === 'stale' ? { kind: 'stale' } : { kind: 'guarded', ...difference };
 }
 
-/** The verdict on a record that cannot be used. */
 export function rejectedVerdict(vendorid: number, error: Error): Verdict {
   return { kind: 'rejected', reason: `Vendor ${vendorid}: ${error.message}` };
 }
 
-/** The verdict on a reading of a forgotten vendor. */
 export const forgottenVerdict: Verdict = { kind: 'forgotten' };

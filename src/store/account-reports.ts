@@ -40,7 +40,6 @@ import {
 export type VendorCount = Pick<VendorTable, 'vis_state' | 'presence'> & { readonly vendors: number };
 
 interface QueueReport {
-  /** Number of marked vendors that wait to be read. */
   readonly waiting: number;
   /** Number of vendors that are parked until the next reconciliation. */
   readonly parked: number;
@@ -93,7 +92,6 @@ interface AccountSummary extends FailedSince, LatestRuns {
   readonly callbacks: readonly ReportedCallback[];
   /** Callbacks that lead here and that other secrets registered. */
   readonly unknownCallbacks: readonly ReportedUnknownCallback[];
-  /** Events that the service refused to register. */
   readonly refusals: readonly ReportedRefusal[];
   /** Vendors whose absence is not concluded, because the token may see less than before. */
   readonly withheldAbsences: number;
@@ -363,7 +361,6 @@ function webhookDays(db: Connection): (accountId: string, now: number) => Promis
   return (accountId, now) => days.all({ accountId, after: timestamp(now - latest * day).slice(0, 10) });
 }
 
-/** Why vendors are parked. */
 export interface ParkedReason {
   /** The error of the last attempt; null where there is none. */
   readonly error: string | null;
@@ -383,7 +380,6 @@ function parkedReasons(db: Connection): (accountId: string) => Promise<ParkedRea
 /** A vendor about which the last complete run could not decide, and why. */
 export type UndecidedVendor = Pick<UndecidedTable, 'vendorid' | 'since' | 'code' | 'error'>;
 
-/** How many undecided vendors are named. */
 const undecidedShown = 20;
 
 function undecidedVendors(db: Connection): (accountId: string) => Promise<UndecidedVendor[]> {

@@ -71,7 +71,6 @@ export class AccountRegister extends Transacted {
     return this.database.write(async () => (await this.#resume.run({ accountId })) > 0);
   }
 
-  /** What is known of the count of an account's list. */
   listCount(accountId: string): Promise<ListCount> {
     return this.database.read(async () => {
       const { accepted = 0, miscounted = 0 } = (await this.#counts.get({ accountId })) ?? {};

@@ -106,7 +106,6 @@ export class Deliveries extends Operations {
     this.#sweeps = sweeps;
   }
 
-  /** How many deliveries this process has received. */
   get acceptedCount(): number {
     return this.#accepted;
   }
@@ -328,7 +327,6 @@ export interface DeliveryList {
   readonly deliveries: readonly ListedDelivery[];
 }
 
-/** The deliveries that match the filter. */
 export async function listDeliveries(db: Connection, filter: DeliveryFilter): Promise<DeliveryList> {
   const [total] = await runQuery(
     db,

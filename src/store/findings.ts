@@ -227,7 +227,6 @@ export interface FindingCount {
   readonly count: number;
 }
 
-/** The findings of a run by kind. */
 export function findingCounts(db: Connection): Statement<{ run_id: number }, FindingCount> {
   return statement(db)<{ run_id: number }, FindingCount>`
     SELECT kind, count(*) AS count FROM findings WHERE run_id = ${'run_id'} GROUP BY kind ORDER BY kind`;

@@ -324,7 +324,6 @@ function dropBalances(db: Connection, account_id: string, field: BalanceField): 
   ).send({ account_id });
 }
 
-/** Tables with rows of a vendor. */
 const ofVendors = [
   'vendor_balances',
   'vendor_tax_defaults',

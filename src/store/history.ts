@@ -89,7 +89,6 @@ export class History extends Operations {
   #cause: Cause | undefined;
   #begun: Promise<void> | undefined;
 
-  /** Adds the first version of a vendor. */
   async begin(key: VendorKey, state: VersionState, vendor: Vendor, cause: Cause): Promise<void> {
     await this.#addVersionOf(key, state, [], cause);
     for (const span of spansOf(vendor, owedState(state))) this.#addSpanOf(key, span, cause);

@@ -58,7 +58,6 @@ import { UnsteadyFields } from './unsteady-fields.ts';
 import { Vendors } from './vendors.ts';
 import { Writes } from './writes.ts';
 
-/** How to open the mirror file. */
 export interface MirrorFile extends MirrorFileOptions {
   /** Registers this process among those that use the mirror at that path. */
   readonly lockProcess: (database: string, random: Random) => ProcessLock;

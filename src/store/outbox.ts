@@ -147,7 +147,6 @@ export class Outbox {
     });
   }
 
-  /** Records that the notice was accepted. */
   noticeDelivered(target: string): Promise<void> {
     return this.#database.writeWithoutSync(() => {
       this.#statements.endNotice.send({ target });
@@ -166,7 +165,6 @@ export class Outbox {
     return this.#database.write(() => this.#failed(vendor, attempts, error, { due_at: null, due_ms: null }));
   }
 
-  /** Records that the receiver fails. */
   recordFailure(target: string, error: string): Promise<void> {
     return this.#database.writeWithoutSync(() => this.#statements.failing.send({ target, error, now: this.#now() }));
   }
@@ -220,14 +218,12 @@ function seqOf(place: string | undefined): number {
   return cursorParts(place ?? '')?.seq ?? 0;
 }
 
-/** A vendor in the outbox of a target. */
 interface NotifiedVendor {
   readonly target: string;
   readonly account_id: string;
   readonly vendorid: number;
 }
 
-/** Pending messages of targets of outgoing webhooks. */
 export interface DueVendor extends NotifiedVendor {
   /** The `seq` of the last change that the target has received, or does not need. */
   readonly after_seq: number;
@@ -241,7 +237,6 @@ export interface PendingNotice {
   readonly body: string;
 }
 
-/** The pending work of a target. */
 interface PendingWork {
   /** Sent before everything else. */
   readonly notice: PendingNotice | undefined;

@@ -12,7 +12,6 @@ import { Operations, asking, columns, mirrorSql, statement, type Connection } fr
 import type { VendorKey } from './sql/schema.ts';
 import type { ForgottenVendors, VendorRows } from './vendors.ts';
 
-/** The result of a confirmation. */
 interface Confirmed {
   readonly verdicts: ReadonlyMap<number, Verdict>;
   /** Whether these are the verdicts on all rows of the page. */

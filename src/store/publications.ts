@@ -12,7 +12,6 @@ import { statement, type Connection, type None } from './sql/statement.ts';
 import { cursorParts, latestCursor } from './reports/feed-cursor.ts';
 import type { PublicationTable } from './sql/schema.ts';
 
-/** What a file holds. */
 export interface PublishedState {
   /** The end of the change feed before it was written. */
   readonly place: string;

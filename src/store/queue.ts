@@ -239,7 +239,6 @@ export class Queue extends Transacted {
     });
   }
 
-  /** Parked marks of an account. */
   parkedMarks(accountId: string): Promise<Mark[]> {
     return this.database.read(() => this.#parked.all({ account_id: accountId }));
   }

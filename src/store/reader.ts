@@ -52,7 +52,6 @@ export class Reader {
     return this.#place.moved();
   }
 
-  /** Sizes in bytes. */
   sizes(): Promise<{ databaseBytes: number; walBytes: number }> {
     return this.#place.sizes();
   }

@@ -8,7 +8,6 @@ import type { Database } from './sql/database.ts';
 import { Operations, statement, type Connection, type OfAccount, type Statement } from './sql/statement.ts';
 import type { RefusalTable } from './sql/schema.ts';
 
-/** Refused requests of one account with one outcome. */
 export interface Refused {
   readonly accountId: string;
   readonly outcome: string;

@@ -83,7 +83,6 @@ interface ListMoves {
   readonly walked: number;
 }
 
-/** The error of an abandoned run. */
 const leftError = 'The process ended during the run.';
 
 const counted = Object.keys(noCounts) as (keyof RunCounts)[];

@@ -44,7 +44,6 @@ export class Undecided extends Transacted {
   );
   readonly #remove = statement<VendorKey>(this.db, (at) => ofVendor(mirrorSql.deleteFrom('undecided_vendors'), at));
 
-  /** The undecided vendors of an account. */
   vendorids(accountId: string): Promise<ReadonlySet<number>> {
     return this.database.read(
       async () => new Set((await this.#all.all({ account_id: accountId })).map(({ vendorid }) => vendorid)),

@@ -266,7 +266,6 @@ export function countAbsences(db: Connection): Statement<{ account_id: string; s
   );
 }
 
-/** The state of presence in a row. */
 export function presenceOf({ presence, presence_ms }: Pick<VendorTable, 'presence' | 'presence_ms'>): PresenceState {
   return { presence, since: presence_ms };
 }

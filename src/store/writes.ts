@@ -142,7 +142,6 @@ export class Writes extends Transacted {
     });
   }
 
-  /** Removes a creation whose outcome is known. */
   endCreation(accountId: string, name: string): Promise<void> {
     return this.database.write(() => {
       this.#end.send(this.#key(accountId, name));

@@ -443,7 +443,6 @@ export async function sweepAgain(
   return { began, ended, marks, observation, unlisted, undecided, disagreement };
 }
 
-/** What the first sweep of a run showed. */
 export interface FirstSweep {
   readonly list: Observation;
   /** Mirror time when it ended. */
@@ -476,7 +475,6 @@ export function whyUndecided({ disagreement }: Pick<SecondSweep, 'disagreement'>
   return disagreement ?? 'no list that would show it was proven complete';
 }
 
-/** A note about the suspects that stay undecided. */
 export function describeUnresolved(second: Pick<SecondSweep, 'undecided' | 'disagreement'>): string[] {
   const open = second.undecided.length;
   if (open === 0) return [];

@@ -61,7 +61,6 @@ export interface VerifyReport {
   readonly altered: number;
   readonly inFlight: readonly VendorInFlight[];
   readonly notCompared: NotCompared | undefined;
-  /** Those of these fields that the service no longer sends at all. */
   readonly unsent: readonly string[];
   /** Whether the list, or a page of it, shows none of several vendors that the mirror holds: a run would refuse it. */
   readonly isOfStrangers: boolean;

@@ -92,7 +92,6 @@ export interface PullOptions {
   readonly kind: 'pull' | 'reconcile';
   readonly trigger: RunTrigger;
   readonly signal: AbortSignal;
-  /** How many absences a person approved. */
   readonly approved?: number;
   /** Whether a person said that what the service shows is of this account. */
   readonly isAccountAccepted?: boolean;
@@ -376,7 +375,6 @@ class SweepRun {
   }
 }
 
-/** The error of a run that was aborted. */
 export function interruptedError({ counts }: RunCounter): MirrorError {
   const pages = counts.pages === 1 ? 'one page' : `${counts.pages} pages`;
   return new MirrorError('interrupted', `Interrupted after ${pages}; what was read is kept.`);

@@ -45,7 +45,6 @@ export interface DeliveryReceiverOptions {
   readonly onRefused: (accountId: string, outcome: Outcome | 'wrong_code', detail: string | null) => void;
 }
 
-/** The address at which a request came. */
 interface Address {
   /** Not at one that a rotation replaces: the awaited callbacks lead to the new one. */
   readonly takesCodes: boolean;

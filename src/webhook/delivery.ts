@@ -46,7 +46,6 @@ function decode(text: string): string {
   return utf8.decode(Buffer.from(bytes, 'latin1'));
 }
 
-/** The parameters of a delivery. */
 export interface Delivery {
   readonly name: string;
   readonly accountId: string;

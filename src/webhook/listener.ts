@@ -33,7 +33,6 @@ export interface ListenerOptions extends DeliveryReceiverOptions, ProofTokens {
   readonly process: string;
   /** Proxies whose connections carry the deliveries of everybody. */
   readonly trustedProxies: TrustedProxies;
-  /** Overrides of the default limits. */
   readonly limits?: Partial<HttpLimits>;
   /** Called for each request with its outcome, and the milliseconds it took after its body had arrived. */
   readonly observe: (outcome: Outcome, ms: number) => void;

@@ -37,7 +37,6 @@ export interface SubscriptionManagerOptions {
   readonly onTokens: (accountId: string, tokens: AddressTokens) => void;
   /** Called after that, once a rotation has ended. */
   readonly onRotated: (accountId: string) => Promise<void>;
-  /** Called for each code that the service did not accept. */
   readonly onWrongCode: (accountId: string) => void;
 }
 

@@ -24,13 +24,11 @@ export interface Actions {
 const actionNames = ['sync', 'reconcile', 'retry', 'approve'] as const;
 type ActionName = (typeof actionNames)[number];
 
-/** What the body may say, as JSON. */
 interface ActionRequest {
   readonly account: string;
   readonly absences: number | undefined;
 }
 
-/** Largest body, in bytes. */
 const bodyLimit = 1_024;
 
 /**

@@ -69,7 +69,6 @@ export class Parameters {
     return this.#query.get(name) || undefined;
   }
 
-  /** One of a few words. */
   word<Word extends string>(name: string, words: readonly Word[]): Word | undefined {
     const sent = this.text(name);
     const word = words.find((known) => known === sent);

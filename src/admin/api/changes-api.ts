@@ -83,7 +83,6 @@ export class ChangeStreams {
     this.#options = options;
   }
 
-  /** How many there are. */
   get count(): number {
     return this.#open.size;
   }

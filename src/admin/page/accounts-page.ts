@@ -52,7 +52,6 @@ export function accountsPage(health: Health, owed: readonly AccountOwed[] | null
   return page({ title: `${count(accounts.length)} accounts`, root: './', now, content });
 }
 
-/** How many causes have room. */
 const causesShown = 10;
 
 function verdict(health: Health): Html {

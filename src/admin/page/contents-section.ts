@@ -47,7 +47,6 @@ export function contentsSection(facts: AccountFacts, figures: Figures | null, no
   </section>`;
 }
 
-/** How many vendors there are in each state. */
 export function vendorTiles(counts: readonly VendorCount[], browse: Html): Html {
   const { active, archived, deleted, unknown, suspect, missing, gone } = vendorCounts(counts);
   const rare: readonly (readonly [string, number, string])[] = [
@@ -111,7 +110,6 @@ export function historySection({ money: currencies }: Figures): Html | null {
   </section>`;
 }
 
-/** A row for each currency. */
 export function owedTable(title: string, currencies: readonly (Owed & { readonly code: string })[]): Html {
   return html`<div class="scroll" tabindex="0" role="group" aria-label="${title}">
     <table class="owed">

@@ -18,7 +18,6 @@ import {
   type Html,
 } from './html.ts';
 
-/** What happened to vendors. */
 export function eventSection(account: string, figures: Figures, now: number): Html {
   return html`<section id="events" aria-labelledby="events-title">
     <h2 id="events-title">What happened</h2>
@@ -94,7 +93,6 @@ function fieldNames(fields: string): Html | null {
   return html`(${names.map((name, index) => html`${index > 0 ? ', ' : ''}<code>${name}</code>`)})`;
 }
 
-/** The gateways of an account. */
 export function gatewaySection({ gateways }: Figures, now: number): Html {
   const enabled = gateways.filter(({ removed }) => removed === null).length;
   const removed = gateways.length - enabled;
@@ -128,7 +126,6 @@ const tone: Readonly<Record<RunOutcome, string>> = {
   abandoned: 'bad',
 };
 
-/** The latest runs of an account. */
 export function runSection(runs: readonly ReportedRun[], now: number): Html {
   const [last] = runs;
   const state = last

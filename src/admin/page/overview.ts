@@ -20,7 +20,6 @@ import { noTokenMessage } from '../api/actions-api.ts';
 const maxListed = 12;
 
 export interface OverviewOptions {
-  /** The chosen account. */
   readonly account: string;
   /** Null while they are worked out. */
   readonly figures: Figures | null;

@@ -33,7 +33,6 @@ export interface Chosen {
 
 export const vendorsOnPage = 100;
 
-/** The highest page that an address may ask for. */
 const maxPage = 100_000;
 
 const columns = [
@@ -163,7 +162,6 @@ function address({ account, search, sort, page: at }: Chosen): string {
   return `./vendors?${query.toString()}`;
 }
 
-/** One that was found. */
 interface Hit {
   readonly account_id: string;
   readonly vendorid: number;

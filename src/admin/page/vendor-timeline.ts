@@ -24,7 +24,6 @@ import {
 } from './html.ts';
 import { stateWords } from './vendor-browser.ts';
 
-/** The latest changes of a vendor that are shown. */
 const maxChanges = 100;
 
 export interface VendorHistory {

@@ -37,7 +37,6 @@ export function isDecoded(encoding: string): boolean {
 
 const pool = { keepAlive: true, maxFreeSockets: 8, timeout: keptFor };
 
-/** How requests reach their address. */
 interface Route {
   /** Keeps its connections. */
   readonly kept: http.Agent;
@@ -46,7 +45,6 @@ interface Route {
   readonly proxy?: URL;
 }
 
-/** How connections are made. */
 type ConnectionOf = Pick<TcpNetConnectOpts, 'lookup' | 'autoSelectFamilyAttemptTimeout'>;
 
 /**

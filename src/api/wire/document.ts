@@ -60,7 +60,6 @@ export function parseJson(text: string): unknown {
 
 /** The service's three error forms, the OAuth form, and statuses without a form, as MirrorErrors. */
 
-/** The parts of an error form. */
 interface RefusalForm {
   readonly errno?: number;
   readonly field?: string;

@@ -6,7 +6,6 @@ import type { Callback, Gateway } from '../../domain/vendor.ts';
 import { identifier, list, member, parseSuccess, text, truth, type Answered } from './document.ts';
 import { readPaging, type Paging } from './vendor-pages.ts';
 
-/** One page of a short list. */
 export interface Listing<T> {
   readonly paging: Paging;
   readonly items: readonly T[];

@@ -9,7 +9,6 @@ import { visible } from './text.ts';
 /** Where somebody is asked, and what ends the question. */
 export type PromptContext = Pick<ProcessContext, 'stdin' | 'stderr' | 'interrupted'>;
 
-/** Whether there is a terminal to ask on. */
 export function isInteractive({ stdin, stderr }: PromptContext): boolean {
   return stdin.isTTY === true && stderr.isTTY === true;
 }

@@ -25,7 +25,6 @@ export function table<Row>(context: Terminal, columns: readonly Column<Row>[], r
   return new Table(context, columns).lines(rows);
 }
 
-/** Prints them. */
 export async function printTable<Row>(
   context: Terminal,
   columns: readonly Column<Row>[],

@@ -86,7 +86,6 @@ export const vendorsWrite = 'user:bill_vendors:write';
 export const gatewaysRead = 'user:online_payments:read';
 export const gatewaysWrite = 'user:online_payments:write';
 
-/** Every scope of the service. */
 export const allScopes: readonly string[] = [
   ...new Set([profileRead, vendorsRead, vendorsWrite, gatewaysRead, gatewaysWrite, ...eventScopes]),
 ];

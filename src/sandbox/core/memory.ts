@@ -55,7 +55,6 @@ export interface Memory {
   readonly write: (entry: Entry) => void;
 }
 
-/** The part of a memory that is about one account. */
 export type AccountMemory = Pick<Memory, 'entries' | 'write'>;
 
 /** The memory of an account; without a memory, nothing is kept. */
@@ -67,7 +66,6 @@ export function accountMemory(memory: Memory | undefined, account: string): Acco
   };
 }
 
-/** A registered callback as the sandbox keeps it. */
 export interface CallbackRecord {
   readonly id: number;
   readonly event: string;
@@ -81,7 +79,6 @@ export interface CallbackRecord {
   readonly updated: number;
 }
 
-/** A payment gateway as the sandbox keeps it. */
 export interface GatewayRecord {
   readonly sgid: number;
   readonly connectionid: string;

@@ -53,7 +53,6 @@ export function encodeReply(reply: Reply, acceptEncoding: string, now: number): 
   };
 }
 
-/** A success in the service's envelope. */
 export function success(result: unknown, status = 200): Reply {
   return { status, payload: { response: { result } } };
 }

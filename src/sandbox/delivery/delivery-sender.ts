@@ -110,7 +110,6 @@ export class DeliverySender {
     this.record(delivery, attempt, last ? 'dropped' : 'failed', answered);
   }
 
-  /** Records what became of a delivery. */
   record(
     delivery: OutgoingDelivery,
     attempt: number,

@@ -98,7 +98,6 @@ export function methodRefused({ request, target, world }: Call): Refusal {
   return unsupported(request.method, allowedMethods(target, world));
 }
 
-/** The single value of a header. */
 export function headerOf(request: SandboxRequest, name: string): string | undefined {
   const value = request.headers[name];
   return typeof value === 'string' ? value : value?.[0];

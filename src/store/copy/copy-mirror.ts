@@ -43,7 +43,6 @@ export interface MirrorCopy extends MirrorFileOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly interrupted: AbortSignal;
-  /** Called with each percent. */
   readonly onProgress: (progress: { readonly percent: number }) => void;
 }
 

@@ -86,7 +86,6 @@ export async function planCopy(sqlite: Sqlite, session: PostgresSession, schema:
   return { tables, left: [...new Set(left)] };
 }
 
-/** The rows of a table of a file, one by one. */
 export function* rowsOf(sqlite: Sqlite, { name, columns }: CopiedTable): Generator<Cells, void, void> {
   const rows = sqlite.prepare<[], Value[]>(`SELECT ${columns.map(quoted).join()} FROM "${name}"`);
   for (const row of rows.raw().safeIntegers().iterate())

@@ -11,7 +11,6 @@ import { fileOf, fileStatement } from '../sqlite/connection.ts';
 export interface RowSource {
   readonly view?: string | undefined;
   readonly query?: string | undefined;
-  /** Only rows of this account. */
   readonly account?: string | undefined;
 }
 

@@ -36,7 +36,6 @@ export interface Exported {
   readonly noTimes: number;
 }
 
-/** The formats of rows. */
 export type RowFormat = Exclude<ExportFormat, 'db'>;
 
 type Rows = Pick<ExportedRows, 'columns' | 'rows'>;

@@ -30,7 +30,6 @@ import { catalogued, faultsIn, faultsOf, isBusy, isDamage } from '../sqlite/sqli
 import { forgetDamage, noteDamage } from './own-files.ts';
 
 export interface Quarantine {
-  /** The new path of the damaged file. */
   readonly to: string;
   /** SQLite's description of the damage. */
   readonly faults: readonly string[];

@@ -53,7 +53,6 @@ export class IdentityRow extends Operations {
     return isNew;
   }
 
-  /** Binds the mirror to a service, replacing any other. */
   accept(service: string): void {
     this.#change.send({ service, now: timestamp(this.#clock.now()) });
   }
@@ -149,7 +148,6 @@ export function nextEpoch(sqlite: Sqlite): DaemonEpoch {
   return epoch;
 }
 
-/** Where a daemon listens. */
 export interface ListenerPlace {
   readonly host: string;
   /** Whether only this machine reaches it, although nobody asked for that. */
@@ -260,7 +258,6 @@ function difference(path: string, own: DaemonEpoch, there: DaemonEpoch | undefin
  * while other processes use the new one.
  */
 
-/** The paths of an installation's two files. */
 export interface FilePaths {
   readonly database: string;
   readonly secrets: string;

@@ -233,7 +233,6 @@ function namesAround(database: string): string[] {
     .filter((name) => drawn.test(name));
 }
 
-/** A name of a process. */
 const drawn = /^[0-9a-f]{32}$/;
 
 /**

@@ -19,7 +19,6 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { hasCode, MirrorError } from '../../domain/errors.ts';
 
-/** The paths of an installation's files. */
 export interface OwnFiles {
   readonly database: string;
   readonly secrets: string;

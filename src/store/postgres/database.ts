@@ -330,7 +330,6 @@ interface ServerHistory {
   readonly server: unknown;
 }
 
-/** One connection. */
 class Session implements Sending {
   readonly #client: Client;
   readonly #socket: Socket;

@@ -7,12 +7,10 @@ import { PostgresDatabase } from './database.ts';
 import { PostgresProcess } from './processes.ts';
 import { mirrorServer } from './server.ts';
 
-/** How to open a mirror in PostgreSQL. */
 export interface PostgresMirror {
   readonly store: PostgresStore;
   readonly clock: Clock;
   readonly random: Random;
-  /** The folder with all migrations. */
   readonly migrations: string;
 }
 

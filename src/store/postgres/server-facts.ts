@@ -31,7 +31,6 @@ export interface ServerFacts {
   readonly rights: readonly SchemaRights[];
 }
 
-/** What the user may do in a schema. */
 export interface SchemaRights {
   readonly schema: string;
   readonly isThere: boolean;

@@ -203,7 +203,6 @@ export async function changePage(
   return { changes, cursor: cursor ?? '', more: true };
 }
 
-/** The cursor at the end of the feed. */
 export function currentCursor(query: Query): Promise<string> {
   return query(latestCursor);
 }

@@ -13,7 +13,6 @@ import { ofConnection, statement, type Connection, type None, type Statement } f
  * changes that are kept has missed none of those that were removed before: until he is past them, his cursor is `epoch:seq~removed`.
  */
 
-/** Why a cursor is invalid, and where to begin instead. */
 export interface HistoryGone {
   readonly reason: 'other_history' | 'removed';
   /** After this, no change is missing. */
@@ -68,7 +67,6 @@ export function cursorOf(db: Connection, seq: number, known = 0): Promise<string
   return cursors(db, known)(seq);
 }
 
-/** The cursor at the end of the feed. */
 export async function latestCursor(db: Connection): Promise<string> {
   return cursorOf(db, await lastSeq(db));
 }

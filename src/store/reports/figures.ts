@@ -105,7 +105,6 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** Computes what the dashboard shows of many rows. */
 export interface FiguresService extends Service {
   /** The figures of an account. @throws Error where they cannot be computed. */
   read(accountId: string): Promise<Figures>;

@@ -101,7 +101,6 @@ export function mayStopServing(namedLastBy: string | null, settingsFile: string)
   return namedLastBy === null || namedLastBy === settingsFile;
 }
 
-/** The accounts that a settings file names. */
 export interface ServedAccounts {
   readonly accounts: readonly string[];
   readonly connectionOf: ReadonlyMap<string, string>;

@@ -20,7 +20,6 @@ export interface TargetReport {
   readonly parked: number;
   /** Why the latest of those that were given up was not accepted; null where none was given up. */
   readonly parked_error: string | null;
-  /** Changes of the feed after the target's position. */
   readonly behind: number;
   /** When the oldest waiting change was learned; null where none waits. Parked vendors do not count. */
   readonly oldest_waiting: string | null;

@@ -16,7 +16,6 @@ export interface Owed {
   readonly overdue: OwedAmount;
 }
 
-/** What is owed to vendors of one state in one currency. */
 export interface OwedRow extends Owed {
   readonly state: OwedView['state'];
   readonly currency: string;
@@ -26,7 +25,6 @@ export interface OwedRow extends Owed {
   readonly unreadable: number;
 }
 
-/** What is owed in an account. */
 export interface OwedReport {
   readonly rows: readonly OwedRow[];
   /** Vendors whose balances cannot be read at all, so that nobody knows in which currency they are owed. */

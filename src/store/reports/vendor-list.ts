@@ -83,7 +83,6 @@ export interface VendorList {
   readonly vendors: readonly ListedVendor[];
 }
 
-/** The vendors that match the filter. */
 export async function listVendors(db: Connection, filter: VendorFilter): Promise<VendorList> {
   return { total: (await vendorTotals(db, filter)).total, vendors: await vendorsWith(db, filter) };
 }

@@ -149,7 +149,6 @@ function unusable(message: string, cause?: unknown): MirrorError {
   return new MirrorError('secrets_export_unusable', message, { cause });
 }
 
-/** What a secrets file contains. */
 interface SecretCounts {
   /** Accounts with an address for callbacks. */
   readonly accounts: number;

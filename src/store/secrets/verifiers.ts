@@ -126,7 +126,6 @@ export class Verifiers {
     return this.#database.write(() => this.#awaited.expect({ account_id, event, callbackid }, this.#clock.now()));
   }
 
-  /** Records that no code for this event is awaited. */
   expectNone(account_id: string, event: string): Promise<void> {
     return this.#database.write(() => this.#awaited.remove({ account_id, event }));
   }
@@ -173,7 +172,6 @@ export class Verifiers {
     });
   }
 
-  /** Records that the service rejected a code. */
   drop(account_id: string, code: Secret): Promise<void> {
     return this.#database.write(async () => {
       const wrong = await this.#find(account_id, code);

@@ -31,12 +31,10 @@ export interface Statement<Args, Row = unknown> {
   all(args: Args): Promise<Row[]>;
 }
 
-/** The argument of statements about one account. */
 export interface OfAccount {
   readonly accountId: string;
 }
 
-/** No arguments. */
 export type None = Readonly<Record<string, never>>;
 
 /** What an engine offers to operations, which are written once for all of them. */

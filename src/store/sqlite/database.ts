@@ -38,7 +38,6 @@ export interface DatabaseOptions {
   readonly onDistrust?: ((error: MirrorError) => void) | undefined;
   /** Called before a file of an older version is migrated. @throws MirrorError where it must not be. */
   readonly mayMigrate?: (() => void) | undefined;
-  /** Called with the progress of a long migration. */
   readonly onMigration?: OnMigration | undefined;
 }
 
@@ -155,7 +154,6 @@ export class SqliteDatabase implements Database {
     return this.#written(() => this.#transactions.withoutSync(claimed), lockWait);
   }
 
-  /** Runs `queries` on one consistent state. */
   async read<T>(queries: () => T | Promise<T>): Promise<T> {
     return this.retryWhileLocked(() => this.#transactions.run('deferred', queries));
   }
@@ -166,7 +164,6 @@ export class SqliteDatabase implements Database {
     return this.checkpoint();
   }
 
-  /** Runs one statement. */
   readOne<T>(query: () => T | Promise<T>): Promise<T> {
     return this.retryWhileLocked(query);
   }
@@ -320,7 +317,6 @@ export function movedError(path: string): MirrorError {
  * because it would block the event loop.
  */
 
-/** The number of quick retries. */
 const quickTries = 100;
 
 /**

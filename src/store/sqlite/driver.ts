@@ -59,7 +59,6 @@ export function connectAlone(path: string): Sqlite {
   }
 }
 
-/** Opens a database in memory. */
 export function connectMemory(): Sqlite {
   return connect(':memory:', {});
 }

@@ -225,7 +225,6 @@ function planFor(sqlite: Sqlite, migrations: readonly Migration[]): Plan {
   return { due, adopted, catchUp, steps };
 }
 
-/** The digest of steps that a file has recorded. */
 function digestOf(steps: readonly Applied[]): string {
   const lines = steps.map(({ name, checksum }) => `${name} ${checksum}\n`);
   return createHash('sha256').update(lines.join('')).digest('hex');

@@ -5,7 +5,6 @@ import { forbiddenText, isDiskFull, localDisk } from './file-systems.ts';
 import { SqliteError, type Sqlite } from './driver.ts';
 import { lockHolder, lockRemedy } from './lock-holder.ts';
 
-/** Whether another connection holds the lock. */
 export function isBusy(error: unknown): boolean {
   return (
     error instanceof SqliteError && (error.code.startsWith('SQLITE_BUSY') || error.code.startsWith('SQLITE_LOCKED'))

@@ -31,7 +31,6 @@ export function readOnlyStatement(sqlite: Sqlite, text: string): ReadOnlyStateme
   return statement;
 }
 
-/** The error of a query that cannot be used. */
 export function queryRefused(why: string): MirrorError {
   return new MirrorError('usage', withFullStop(`The query cannot be used: ${why}`));
 }

@@ -14,7 +14,6 @@ import { Unreadable, vendorFields, type TaxDefault, type Vendor, type VendorFiel
 import { pull, type PullOptions } from '../run.ts';
 import type { SyncAccount } from '../sync-account.ts';
 
-/** The result of a write that was carried out. */
 export interface WriteReport {
   readonly vendorid: number;
   /** Fields that the service shows with another value than requested. */
@@ -175,7 +174,6 @@ export interface WriteOptions {
   readonly tell: (report: WriteReport) => Promise<void> | void;
 }
 
-/** When an earlier write was sent, and by whom, as text. */
 export function describeSent({ sentAt, sentBy }: { readonly sentAt: string; readonly sentBy: string | null }): string {
   return `at ${sentAt} UTC${sentBy === null ? '' : ` by ${sentBy}`}`;
 }
