@@ -342,7 +342,7 @@ export class AccountSupervisor {
 
 /** Checks first that the files are still ours: a callback registered for other files would never be verified or deleted. */
 async function whileFilesAreOurs<T>({ mirror, secrets }: Installation, work: () => Promise<T>): Promise<T> {
-  mirror.assertOurs();
-  secrets.assertOurs();
+  mirror.place.assertOurs();
+  secrets.place.assertOurs();
   return work();
 }

@@ -130,7 +130,7 @@ export class Daemon implements Service {
 
   async start(): Promise<void> {
     const { installation, roles, services, accounts, isRestored } = this.#parts;
-    await installation.mirror.serve(roles);
+    await installation.mirror.place.serve(roles);
     await startAll(services);
     this.#hasStarted = true;
     if (isRestored) accounts.reconcileAll(restored);
@@ -153,7 +153,7 @@ export class Daemon implements Service {
    */
   async unregister(): Promise<number> {
     const { epoch, installation } = this.#parts;
-    if (!epoch) await installation.mirror.beginDaemon(installation.secrets.path);
+    if (!epoch) await installation.mirror.place.beginDaemon(installation.secrets.path);
     let removed = 0;
     for (const supervisor of this.#parts.accounts.supervisors.values())
       removed += await supervisor.subscriptions.unregister();
@@ -172,8 +172,8 @@ export class Daemon implements Service {
   async #recordEnd(): Promise<void> {
     const { installation, epoch } = this.#parts;
     if (!epoch) return;
-    await installation.mirror.endDaemon();
-    await installation.secrets.endDaemon(epoch);
+    await installation.mirror.place.endDaemon();
+    await installation.secrets.place.endDaemon(epoch);
   }
 }
 
@@ -403,7 +403,7 @@ async function openClaimed(settings: Settings, dependencies: InstallationDepende
   try {
     const { mirror, secrets } = installation;
     await refuseBadSources(settings.publish, mirror);
-    const { epoch, left } = await mirror.beginDaemon(secrets.path);
+    const { epoch, left } = await mirror.place.beginDaemon(secrets.path);
     const isOlder = await secrets.beginDaemon(epoch, left);
     await noteListener(settings, mirror, dependencies.log);
     const doubt = left.isThere ? 'the previous daemon did not stop cleanly, or this is a copy' : undefined;
@@ -452,7 +452,7 @@ const sweepsAtOnce = 4;
 /** What a daemon runs besides its servers: the accounts, the clock jump detector and maintenance. Nothing runs yet. */
 export async function daemonServices(options: DaemonServicesOptions): Promise<DaemonServices> {
   const { installation, clock, fetch, log, onRun } = options;
-  const process = installation.mirror.process.name;
+  const process = installation.mirror.place.process.name;
   const { mirror, secrets, settings, serviceTime } = installation;
   const { schedule, retention, service } = settings;
   const newPermits = (): SweepPermits => new SweepPermits(sweepsAtOnce, clock);
@@ -474,7 +474,7 @@ export async function daemonServices(options: DaemonServicesOptions): Promise<Da
       account: installation.account(id),
       permits,
       causes,
-      asking: { fetch, clock, isOfMirror: (name) => mirror.isThere(name) },
+      asking: { fetch, clock, isOfMirror: (name) => mirror.place.isThere(name) },
       slots,
       isAlone: installation.accounts.length === 1,
       lastRun,
@@ -558,8 +558,8 @@ interface HealthParts {
   readonly version: string;
   readonly start: Pick<StartOfDaemon, 'at'>;
   readonly settings: Pick<Settings, 'admin' | 'listener' | 'notify' | 'publish' | 'readFrom' | 'roles' | 'sandbox'>;
-  readonly mirror: Pick<Store, 'path' | 'accountStates' | 'query' | 'trouble' | 'sizes' | 'work' | 'serving'>;
-  readonly secrets: Pick<Secrets, 'trouble'>;
+  readonly mirror: Pick<Store, 'path' | 'accountStates' | 'query' | 'place'>;
+  readonly secrets: { readonly place: Pick<Secrets['place'], 'trouble'> };
   readonly connections: Pick<Connections, 'names' | 'of'>;
   readonly accounts: Pick<AccountServices, 'next'> & {
     readonly supervisors: ReadonlyMap<string, Pick<AccountSupervisor, 'doubt' | 'progress'>>;
@@ -579,9 +579,9 @@ export function healthSource(parts: HealthParts): HealthSource {
   const targetNames = settings.notify.map(({ name }) => name);
   const ability = (): Ability => ({
     listening: rolesOf(settings).listens ? listener.listening : null,
-    work: mirror.work(),
-    trouble: mirror.trouble() ?? secrets.trouble() ?? null,
-    diskFreeBytes: mirror.sizes().freeBytes,
+    work: mirror.place.work(),
+    trouble: mirror.place.trouble() ?? secrets.place.trouble() ?? null,
+    diskFreeBytes: mirror.place.sizes().freeBytes,
   });
   return {
     ability,
@@ -609,8 +609,8 @@ export function healthSource(parts: HealthParts): HealthSource {
         maxStaleness: settings.admin.maxStaleness,
         accounts: known,
         connections: connectionFacts(connections.names, (id) => connections.of(id), served, failures),
-        files: mirror.sizes(),
-        serving: await mirror.serving(),
+        files: mirror.place.sizes(),
+        serving: await mirror.place.serving(),
         publications: publicationStatuses(settings.publish, await mirror.query(publicationReports)),
         targets: targetStatuses(targetNames, await mirror.query(targetReports), clock.now()),
         ability: ability(),
@@ -629,7 +629,7 @@ function operatorActions(accounts: AccountServices, mirror: Store, log: Log): Ac
       return accounts.activeIds;
     },
     get refusal() {
-      const work = mirror.work();
+      const work = mirror.place.work();
       if (!work || work.isHere) return undefined;
       return work.host === null
         ? 'No daemon works now, so nothing can be requested.'

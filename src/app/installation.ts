@@ -95,8 +95,8 @@ export class Installation {
     this.mirror = mirror;
     this.secrets = secrets;
     this.serviceName = dependencies.serviceName ?? serviceNameOf(baseUrl);
-    const { process, requestFailures, connectionFailures } = mirror;
-    const files = { secrets, process, failures: connectionFailures };
+    const { place, requestFailures, connectionFailures } = mirror;
+    const files = { secrets, process: place.process, failures: connectionFailures };
     const { isCommand } = dependencies;
     const { timeout } = settings.service;
     this.connections = new Connections({ settings, ...files, fetch, clock, timeout, log, isCommand });
@@ -259,7 +259,7 @@ export async function openInstallation(
     const { mirrorId, service: known } = await mirror.identity();
     if (!dependencies.anyService) refuseOtherService(known, serviceName, mirror);
     secrets = await openItsSecrets();
-    await secrets.claim({ mirrorId, path: mirror.path, standsInFor: dependencies.standsInFor });
+    await secrets.place.claim({ mirrorId, path: mirror.path, standsInFor: dependencies.standsInFor });
     await recordServed(mirror, settings, dependencies.log);
     return new Installation(settings, mirror, secrets, dependencies);
   } catch (error) {

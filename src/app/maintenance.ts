@@ -11,8 +11,10 @@ import type { Store } from '../store/mirror.ts';
 import type { Secrets } from '../store/secrets/secrets.ts';
 
 interface MaintenanceOptions {
-  readonly mirror: Pick<Store, 'prune' | 'sizes' | 'assertOurs' | 'copyJournal'>;
-  readonly secrets: Pick<Secrets, 'assertOurs' | 'copyJournal'>;
+  readonly mirror: Pick<Store, 'prune'> & {
+    readonly place: Pick<Store['place'], 'sizes' | 'assertOurs' | 'copyJournal'>;
+  };
+  readonly secrets: { readonly place: Pick<Secrets['place'], 'assertOurs' | 'copyJournal'> };
   readonly retention: Settings['retention'];
   readonly serviceTime: Pick<ServiceTime, 'isProven'>;
   readonly clock: Clock;
@@ -37,13 +39,13 @@ export function createMaintenance({
 
   const checkFiles = (): void => {
     try {
-      mirror.assertOurs();
-      secrets.assertOurs();
+      mirror.place.assertOurs();
+      secrets.place.assertOurs();
     } catch {
       // The error was reported when it was found.
       return;
     }
-    const { walBytes } = mirror.sizes();
+    const { walBytes } = mirror.place.sizes();
     const large = walBytes > limits.journal;
     if (large && !warned)
       log.warn({ bytes: walBytes }, 'the journal of the database grows: a program keeps a query open');
@@ -52,8 +54,8 @@ export function createMaintenance({
 
   /** Whoever copies, syncs or mounts a file alone, without its journal, gets what it was a minute ago. */
   const copyJournals = async (): Promise<void> => {
-    await mirror.copyJournal();
-    await secrets.copyJournal();
+    await mirror.place.copyJournal();
+    await secrets.place.copyJournal();
   };
 
   const prune = async (signal: AbortSignal): Promise<void> => {

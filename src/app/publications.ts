@@ -218,15 +218,12 @@ export function refuseBadSchedules({ schedule, publish }: Pick<Settings, 'schedu
 }
 
 /** @throws MirrorError `settings_invalid` where a publication names a view that is not there, or a query that cannot be used. */
-export async function refuseBadSources(
-  publish: Settings['publish'],
-  mirror: Pick<Store, 'assertPublishable'>,
-): Promise<void> {
+export async function refuseBadSources(publish: Settings['publish'], mirror: Pick<Store, 'place'>): Promise<void> {
   const problems: string[] = [];
   for (const [index, publication] of publish.entries()) {
     if ('to' in publication) continue;
     try {
-      await mirror.assertPublishable(publication);
+      await mirror.place.assertPublishable(publication);
     } catch (error) {
       if (!(error instanceof MirrorError) || error.code !== 'usage') throw error;
       problems.push(`  publish.${index}: ${error.message}`);

@@ -17,7 +17,7 @@ import type { Secrets } from '../store/secrets/secrets.ts';
 import type { AccountServices } from './account-services.ts';
 
 export interface WorkOptions {
-  readonly mirror: Pick<Store, 'beginDaemon' | 'endDaemon'>;
+  readonly mirror: Pick<Store, 'place'>;
   readonly secrets: Pick<Secrets, 'path' | 'beginDaemon'>;
   /** What works, made anew for each turn, in the order in which it starts. */
   readonly services: () => Promise<readonly Service[]>;
@@ -78,7 +78,7 @@ export class Work implements Service {
   async #turn(settled: () => void): Promise<void> {
     const { mirror, secrets, services: made, onBegun, log } = this.#options;
     const over = new AbortController();
-    const { epoch, left } = await mirror.beginDaemon(secrets.path, {
+    const { epoch, left } = await mirror.place.beginDaemon(secrets.path, {
       signal: this.#stopping.signal,
       onWait(host) {
         log.info({ host }, `a daemon on ${host} works on the mirror; this one takes over when it is gone`);
@@ -102,7 +102,7 @@ export class Work implements Service {
     } finally {
       await stopAll(services);
       // Where the server cannot be reached, the others wait until this one has been silent for long enough.
-      await mirror.endDaemon().catch(() => undefined);
+      await mirror.place.endDaemon().catch(() => undefined);
     }
   }
 }

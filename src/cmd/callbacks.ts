@@ -295,7 +295,7 @@ async function ownCallback(
     mirror,
     verifiers,
     log: silentLog,
-    asking: { fetch: context.fetch, clock: context.clock, isOfMirror: (process) => mirror.isThere(process) },
+    asking: { fetch: context.fetch, clock: context.clock, isOfMirror: (process) => mirror.place.isThere(process) },
   });
   await ownCallbacks.refresh(context.interrupted);
   const callback = ownCallbacks.all().find((candidate) => candidate.callbackid === callbackid);

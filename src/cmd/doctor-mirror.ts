@@ -70,7 +70,7 @@ async function database(context: ProcessContext, settings: Settings): Promise<Ch
     try {
       const unwritable = readOnly(path) ?? secondName(path);
       if (unwritable) return problem(check, unwritable);
-      const faults = await mirror.faults();
+      const faults = await mirror.place.faults();
       const journal = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
       if (faults.length === 0 && journal > limits.journal)
         return warning(
@@ -79,7 +79,7 @@ async function database(context: ProcessContext, settings: Settings): Promise<Ch
           'Another program keeps a query open: end it, and run long reports on a copy (`publish`).',
         );
       if (faults.length === 0)
-        return fine(check, `${path} is in order, ${sizeInWords((await mirror.sizes()).databaseBytes)}.`);
+        return fine(check, `${path} is in order, ${sizeInWords((await mirror.place.sizes()).databaseBytes)}.`);
       return problem(
         check,
         new MirrorError('database_corrupt', withFullStop(`${path} is damaged: ${faults.join('; ')}`)),

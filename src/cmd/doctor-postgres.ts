@@ -69,7 +69,7 @@ async function database(context: ProcessContext, settings: Settings, facts: Serv
         'Run `vendor-mirror sync`.',
       );
     try {
-      const { databaseBytes } = await mirror.sizes();
+      const { databaseBytes } = await mirror.place.sizes();
       return fine(
         check,
         `${settings.database} is there, ${sizeInWords(databaseBytes)}, on PostgreSQL ${facts.version}.`,

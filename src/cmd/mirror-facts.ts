@@ -43,7 +43,7 @@ export async function mirrorFacts(
   const names = await mirror?.query(async (snapshot) =>
     (await inOrder(shown(await accountIds(snapshot)), carriersOf(snapshot, runsShown))).flat(),
   );
-  const there = settings.postgres ? await mirror?.processes() : processesAt(database);
+  const there = settings.postgres ? await mirror?.place.processes() : processesAt(database);
   const startedAt = there?.daemonSince ?? null;
   const carriers = new Map([...new Set(names)].map((name) => [name, there?.isAlive(name)]));
   const found = await mirror?.query(async (snapshot) => {
@@ -73,7 +73,7 @@ export async function mirrorFacts(
     otherService(service, settings.service, database) ??
     (settings.postgres ? undefined : troubleOfFile(database, { isThere: mirror !== undefined, free })) ??
     // A lock matters where a daemon has to store deliveries.
-    (startedAt === null ? undefined : mirror?.heldLock()) ??
+    (startedAt === null ? undefined : mirror?.place.heldLock()) ??
     null;
   const targetNames = notify.map(({ name }) => name);
   return {
@@ -92,7 +92,7 @@ export async function mirrorFacts(
     listenerMovedAt: moved,
     publications: publicationStatuses(settings.publish, publications),
     targets: targetStatuses(targetNames, targets, context.clock.now()),
-    files: (await mirror?.sizes()) ?? { databaseBytes: 0, walBytes: 0 },
+    files: (await mirror?.place.sizes()) ?? { databaseBytes: 0, walBytes: 0 },
     serving: settings.postgres ? (there?.serving ?? []) : null,
     process: null,
     next: { pull: undefined, reconcile: undefined },

@@ -22,7 +22,7 @@ export async function openMirror(context: ProcessContext, settings: Settings): P
   if (settings.postgres) return Reader.openPostgres(settings.postgres, { migrations, clock });
   const reader = await Reader.open(mirrorOptions({ path: settings.database, migrations, clock, random }));
   // What is wrong with the file, whoever reads it says.
-  const move = toldOf.has(context) ? undefined : await reader?.moved().catch(() => undefined);
+  const move = toldOf.has(context) ? undefined : await reader?.place.moved().catch(() => undefined);
   if (move) {
     toldOf.add(context);
     printNotice(
@@ -60,7 +60,7 @@ export async function isDaemonThere(context: ProcessContext, settings: Settings)
   if (!settings.postgres) return isDaemonAt(settings.database);
   const mirror = await openMirror(context, settings);
   try {
-    return (await mirror?.processes())?.daemonSince !== undefined;
+    return (await mirror?.place.processes())?.daemonSince !== undefined;
   } finally {
     await mirror?.close();
   }

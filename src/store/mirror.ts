@@ -1,9 +1,8 @@
 /** The mirror: opens the file, and is everything that the rest of the program may do with it, by area. */
 import { statSync } from 'node:fs';
 import { timestamp, type Clock, type Random } from '../domain/clock.ts';
-import type { MirrorError } from '../domain/errors.ts';
 import type { ReadStamp, ReserveRequest } from '../domain/reading.ts';
-import type { ProcessLock, Roles, ServingProcess, Work } from '../domain/processes.ts';
+import type { ProcessLock } from '../domain/processes.ts';
 import type { Publication } from '../settings/export-format.ts';
 import { AccountRegister, AccountRows } from './accounts.ts';
 import { Callbacks } from './callbacks.ts';
@@ -12,18 +11,10 @@ import { Derivation } from './derivation.ts';
 import { Details } from './details.ts';
 import type { Exported } from './export/formats.ts';
 import type { ProcessOptions } from './export/write-export.ts';
-import {
-  IdentityRow,
-  rememberListener,
-  type DaemonEpoch,
-  type Identity,
-  type LeftRecord,
-  type ListenerPlace,
-} from './files/identity.ts';
+import { IdentityRow, rememberListener, type Identity, type ListenerPlace } from './files/identity.ts';
 import { FilePlace } from './places/file-place.ts';
 import type { PostgresMirror } from './postgres/open.ts';
-import type { Standby } from './postgres/processes.ts';
-import type { MirrorSizes, Place } from './places/place.ts';
+import type { Place } from './places/place.ts';
 import { lockedOrClosed, refuseMigrationBesideDaemon } from './files/locks.ts';
 import { refuseMoved } from './files/moved.ts';
 import { expiringFindings, Findings } from './findings.ts';
@@ -125,8 +116,8 @@ export class Store {
   readonly accountRegister: AccountRegister;
   /** Takes the number of a request and a place in the rate limit that all processes share. */
   readonly reserveRequest: ReserveRequest;
-  /** This process among those that use the mirror. */
-  readonly process: ProcessLock;
+  /** What depends on where the mirror is kept. */
+  readonly place: Omit<Place, 'database' | 'publish' | 'close'>;
   readonly path: string;
   readonly #place: Place;
   readonly #database: Database;
@@ -181,8 +172,8 @@ export class Store {
     this.accountStates = new AccountStates(database, { clock, process });
     this.#rateLedger = rateLedger;
     this.reserveRequest = (demand) => rateLedger.reserve(demand);
-    this.process = process;
     this.path = database.path;
+    this.place = place;
     this.#place = place;
     this.#database = database;
     this.#clock = clock;
@@ -266,70 +257,10 @@ export class Store {
     if (versionsSince !== undefined) yield* removeExpired(this.#database, expiringVersions, versionsSince);
   }
 
-  /** Sizes, for metrics and health. */
-  sizes(): MirrorSizes {
-    return this.#place.sizes();
-  }
-
-  /** As `Place.assertOurs`. */
-  assertOurs(): void {
-    this.#place.assertOurs();
-  }
-
-  /** As `Place.beginDaemon`. */
-  beginDaemon(secrets: string, standby?: Standby): Promise<{ epoch: DaemonEpoch; left: LeftRecord }> {
-    return this.#place.beginDaemon(secrets, standby);
-  }
-
-  /** As `Place.serve`. */
-  serve(roles: Roles): Promise<void> {
-    return this.#place.serve(roles);
-  }
-
-  /** As `Place.work`. */
-  work(): Work | null {
-    return this.#place.work();
-  }
-
-  /** As `Place.serving`. */
-  serving(): Promise<readonly ServingProcess[] | null> {
-    return this.#place.serving();
-  }
-
-  /** As `Place.isThere`. */
-  isThere(process: string): Promise<boolean> {
-    return this.#place.isThere(process);
-  }
-
   /** As `rememberListener`. */
   noteListener(place: ListenerPlace): Promise<boolean> {
     const now = timestamp(this.#clock.now());
     return this.#database.write(() => rememberListener(this.#database.connection, place, now));
-  }
-
-  /** As `Place.copyJournal`. */
-  copyJournal(): Promise<void> {
-    return this.#place.copyJournal();
-  }
-
-  /** As `Place.endDaemon`. */
-  endDaemon(): Promise<void> {
-    return this.#place.endDaemon();
-  }
-
-  /** As `Place.trouble`. */
-  trouble(): MirrorError | undefined {
-    return this.#place.trouble();
-  }
-
-  /** As `Place.noSpaceForSweep`. */
-  noSpaceForSweep(): MirrorError | undefined {
-    return this.#place.noSpaceForSweep();
-  }
-
-  /** As `Place.assertPublishable`. */
-  assertPublishable(publication: Publication): Promise<void> {
-    return this.#place.assertPublishable(publication);
   }
 
   /** As `Place.publish`. */

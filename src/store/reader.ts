@@ -17,9 +17,12 @@ import { faultsOf, isCausedByDamage } from './sqlite/sqlite-errors.ts';
 import type { Query } from './sql/statement.ts';
 
 export class Reader {
+  /** What depends on where the mirror is kept. */
+  readonly place: Omit<ReadPlace, 'database' | 'exported'>;
   readonly #place: ReadPlace;
 
   private constructor(place: ReadPlace) {
+    this.place = place;
     this.#place = place;
   }
 
@@ -46,30 +49,6 @@ export class Reader {
     const { database } = this.#place;
     return database.read(() => report(database.connection));
   };
-
-  /** Where the mirror was moved to, so that what is read is as it was then; undefined while it is here. */
-  moved(): Promise<Move | undefined> {
-    return this.#place.moved();
-  }
-
-  sizes(): Promise<{ databaseBytes: number; walBytes: number }> {
-    return this.#place.sizes();
-  }
-
-  /** As `ReadPlace.faults`. */
-  faults(): Promise<string[]> {
-    return this.#place.faults();
-  }
-
-  /** As `ReadPlace.heldLock`. */
-  heldLock(): MirrorError | undefined {
-    return this.#place.heldLock();
-  }
-
-  /** The processes that use the mirror now. */
-  processes(): Promise<ProcessesThere> {
-    return this.#place.processes();
-  }
 
   /** Like `exportToFile`, which is loaded only when needed. */
   async exportToFile(file: string, what: Export, options: ProcessOptions): Promise<Exported> {

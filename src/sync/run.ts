@@ -181,7 +181,7 @@ class SweepRun {
   async #runSteps(request: OpenRequest | undefined): Promise<Freshness> {
     const account = this.#account;
     const { kind, trigger, signal, onProgress, onPages } = this.#options;
-    const noSpace = trigger === 'command' ? undefined : account.mirror.noSpaceForSweep();
+    const noSpace = trigger === 'command' ? undefined : account.mirror.place.noSpaceForSweep();
     if (noSpace) throw noSpace;
     const { isAccountAccepted = false } = this.#options;
     const context = { ...(await sweepContext(account, { id: this.#run.id, kind, trigger })), isAccountAccepted };

@@ -59,20 +59,20 @@ const pair = (number: number) => ({
 describe.skipIf(isMissing(missingPostgres))('secrets in PostgreSQL', () => {
   it('belong to one mirror, wherever it says that it is', async () => {
     const { secrets } = await open(await place());
-    await secrets.claim({ mirrorId: 'ours', path: 'here' });
-    await secrets.claim({ mirrorId: 'ours', path: 'there' });
-    await expect(secrets.claim({ mirrorId: 'another', path: 'there' })).rejects.toMatchObject({
+    await secrets.place.claim({ mirrorId: 'ours', path: 'here' });
+    await secrets.place.claim({ mirrorId: 'ours', path: 'there' });
+    await expect(secrets.place.claim({ mirrorId: 'another', path: 'there' })).rejects.toMatchObject({
       code: 'secrets_taken',
     });
   });
 
   it('know an older copy of their mirror', async () => {
     const { secrets } = await open(await place());
-    await secrets.claim({ mirrorId: 'ours', path: 'here' });
+    await secrets.place.claim({ mirrorId: 'ours', path: 'here' });
     const left = { isThere: false, isOfAnother: false };
     const epoch = (daemon_epoch: number) => ({ mirror_id: 'ours', daemon_epoch });
     expect(await secrets.beginDaemon(epoch(4), left)).toBe(false);
-    await secrets.endDaemon(epoch(4));
+    await secrets.place.endDaemon(epoch(4));
     expect(await secrets.beginDaemon(epoch(4), left)).toBe(true);
     expect(await secrets.beginDaemon(epoch(5), left)).toBe(false);
   });

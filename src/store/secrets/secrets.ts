@@ -14,7 +14,7 @@ import { statement, Operations } from '../sql/statement.ts';
 import { FileSecrets } from './file-secrets.ts';
 import { sealAnew } from './sealed-columns.ts';
 import { KeySealing, unsealed, type Sealing } from './sealing.ts';
-import type { Owner, SecretsPlace } from './secrets-place.ts';
+import type { SecretsPlace } from './secrets-place.ts';
 import { TokenStore, type TokenStoreProcess } from './token-store.ts';
 import { Verifiers } from './verifiers.ts';
 
@@ -77,6 +77,8 @@ export class Secrets {
   readonly verifiers: Verifiers;
   readonly notified: NotifiedPositions;
   readonly path: string;
+  /** What depends on where they are kept. */
+  readonly place: Omit<SecretsPlace, 'database' | 'leases' | 'beginDaemon'>;
   readonly #place: SecretsPlace;
   readonly #file: Pick<SecretsFile, 'clock' | 'random'>;
   readonly #sealing: Sealing;
@@ -85,6 +87,7 @@ export class Secrets {
 
   constructor(place: SecretsPlace, file: Pick<SecretsFile, 'clock' | 'random' | 'sealing'>) {
     const { database } = place;
+    this.place = place;
     this.#place = place;
     this.#file = file;
     this.#sealing = file.sealing ?? unsealed;
@@ -101,16 +104,6 @@ export class Secrets {
     return new TokenStore(database, { client, user, clock, random, ...shared });
   }
 
-  /** As `SecretsPlace.trouble`. */
-  trouble(): MirrorError | undefined {
-    return this.#place.trouble();
-  }
-
-  /** As `SecretsPlace.claim`. */
-  claim(owner: Owner): Promise<void> {
-    return this.#place.claim(owner);
-  }
-
   /**
    * Makes the daemon of that epoch the user of the secrets; in a file, refuses to write once another daemon has taken over. What was sealed
    * with a key that is being replaced is sealed anew.
@@ -119,21 +112,6 @@ export class Secrets {
    */
   beginDaemon(epoch: DaemonEpoch, left: LeftRecord): Promise<boolean> {
     return this.#place.beginDaemon(epoch, left, () => sealAnew(this.#place.database.connection, this.#sealing));
-  }
-
-  /** Records that the daemon of that epoch stopped normally, after the mirror has recorded it. */
-  endDaemon(epoch: DaemonEpoch): Promise<void> {
-    return this.#place.endDaemon(epoch);
-  }
-
-  /** As `SecretsPlace.copyJournal`. */
-  copyJournal(): Promise<void> {
-    return this.#place.copyJournal();
-  }
-
-  /** As `SecretsPlace.assertOurs`. */
-  assertOurs(): void {
-    this.#place.assertOurs();
   }
 
   /**

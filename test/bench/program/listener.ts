@@ -17,7 +17,7 @@ export interface ListenerParams extends Place {
 export async function job(params: ListenerParams): Promise<JobResult> {
   const installation = await open(params);
   const { mirror, secrets } = installation;
-  await mirror.beginDaemon(secrets.path);
+  await mirror.place.beginDaemon(secrets.path);
   await secrets.verifiers.prove(account, 'bill_vendor', 77, new Secret(verifier));
   const tokens = await secrets.verifiers.pathTokens([account]);
   const pull = (): ReturnType<typeof installation.pull> =>

@@ -27,7 +27,7 @@ const contents = ({ settings: { database, secrets } }: Testbed<'daemon'>) => [co
 function takeOver(at: Testbed<'daemon'>): Promise<void> {
   rmSync(`${at.settings.database}.lock`);
   return at.beside(async ({ mirror, secrets }) => {
-    const { epoch, left } = await mirror.beginDaemon(secrets.path);
+    const { epoch, left } = await mirror.place.beginDaemon(secrets.path);
     await secrets.beginDaemon(epoch, left);
   });
 }
@@ -73,7 +73,7 @@ async function otherMirror(): Promise<string> {
 async function otherSecrets(): Promise<string> {
   const path = join(dirname(newPath()), 'secrets.db');
   const secrets = await openSecrets({ path, migrations, clock, random: systemRandom });
-  await secrets.claim({ mirrorId: 'another', path: '/elsewhere/vendors.db' });
+  await secrets.place.claim({ mirrorId: 'another', path: '/elsewhere/vendors.db' });
   await secrets.close();
   return path;
 }
@@ -139,22 +139,22 @@ describe('K25 a file that is overwritten while the daemon has it open', () => {
     ['was derived by newer rules', (mirror) => mirror.derivation.renew(vendorOf)],
   ])('is noticed at once although the mirror %s since the daemon began', async (_, change) => {
     const { mirror } = await testbed({ level: 'store' });
-    await mirror.beginDaemon('/elsewhere/secrets.db');
+    await mirror.place.beginDaemon('/elsewhere/secrets.db');
     await change(mirror);
     copyFileSync(await otherMirror(), mirror.path);
-    expect(() => mirror.assertOurs()).toThrow('was overwritten');
+    expect(() => mirror.place.assertOurs()).toThrow('was overwritten');
   });
 
   it('is noticed although a reader held the journal when the daemon began', async () => {
     const { mirror } = await testbed({ level: 'store' });
     const reader = otherConnection(mirror.path);
     reader.exec('BEGIN; SELECT * FROM mirror_identity');
-    await mirror.beginDaemon('/elsewhere/secrets.db');
-    mirror.assertOurs();
+    await mirror.place.beginDaemon('/elsewhere/secrets.db');
+    mirror.place.assertOurs();
     reader.exec('COMMIT');
-    mirror.assertOurs();
+    mirror.place.assertOurs();
     copyFileSync(await otherMirror(), mirror.path);
-    expect(() => mirror.assertOurs()).toThrow('was overwritten');
+    expect(() => mirror.place.assertOurs()).toThrow('was overwritten');
   });
 });
 

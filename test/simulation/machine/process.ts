@@ -99,7 +99,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     lockProcess: namedProcess(`life ${number}`, (name) => name === `life ${number}`),
     migrations: join(root, 'migrations'),
   });
-  options.onNamed(installation.mirror.process.name);
+  options.onNamed(installation.mirror.place.process.name);
   observeVerdicts(installation.mirror, options.onVerdict);
   options.meetings.observe(installation.mirror);
   const running = await daemonServices({

@@ -16,8 +16,8 @@ it('F5 a journal that a reader keeps from being reused is logged once, and again
   const lines: string[] = [];
   const sizes = { databaseBytes: megabyte, walBytes: 0, freeBytes: megabyte };
   const maintenance = createMaintenance({
-    mirror: { sizes: () => sizes, assertOurs: () => undefined, copyJournal, prune: nothing },
-    secrets: { assertOurs: () => undefined, copyJournal },
+    mirror: { place: { sizes: () => sizes, assertOurs: () => undefined, copyJournal }, prune: nothing },
+    secrets: { place: { assertOurs: () => undefined, copyJournal } },
     retention: { deliveries: null, runs: null, versions: null },
     serviceTime: { isProven: true },
     clock,

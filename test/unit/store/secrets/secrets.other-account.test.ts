@@ -121,7 +121,7 @@ const operations: Readonly<Record<string, Readonly<Record<string, readonly Opera
 };
 
 /** These are about the whole file. */
-const ofTheFile = ['tokenStore', 'trouble', 'claim', 'beginDaemon', 'endDaemon', 'assertOurs', 'copyJournal', 'close'];
+const ofTheFile = ['tokenStore', 'beginDaemon', 'close'];
 
 async function open(path: string) {
   const clock = virtualClock({ auto: true });

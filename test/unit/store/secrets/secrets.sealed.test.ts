@@ -193,7 +193,7 @@ async function filled(sealing: Sealing): Promise<Opened> {
     await verifiers.register('one', 'bill_vendor', address);
   const pair = { access: new Secret('the-access-token'), refresh: new Secret('the-refresh-token'), expiresAt: now };
   await tokens(opened.secrets, 'client').exclusively((_, save) => save(pair));
-  await opened.secrets.claim({ mirrorId: 'a mirror', path: 'vendors.db' });
+  await opened.secrets.place.claim({ mirrorId: 'a mirror', path: 'vendors.db' });
   return opened;
 }
 
@@ -212,7 +212,7 @@ it('what was sealed with a key that is replaced is sealed anew when a daemon beg
   await begin(meanwhile);
   expect(opened(second)).toEqual(values);
   const stored = valuesIn(before.path);
-  await meanwhile.secrets.endDaemon({ mirror_id: 'a mirror', daemon_epoch: 1 });
+  await meanwhile.secrets.place.endDaemon({ mirror_id: 'a mirror', daemon_epoch: 1 });
   await meanwhile.secrets.close();
   const after = await open(second, before.folder);
   await begin(after);

@@ -150,11 +150,11 @@ it('returns the columns that the code reads, of the schema as it is migrated', {
   onTestFinished(() => secrets.close());
   const mirror = await openMirror({ ...file, lockProcess: namedProcess() });
   const { mirrorId } = await mirror.identity();
-  await secrets.claim({ mirrorId, path });
-  const { epoch, left } = await mirror.beginDaemon(secretsPath);
+  await secrets.place.claim({ mirrorId, path });
+  const { epoch, left } = await mirror.place.beginDaemon(secretsPath);
   await secrets.beginDaemon(epoch, left);
   await mirror.noteListener({ host: '127.0.0.1', isClosedByDefault: true });
-  secrets.tokenStore('client', { process: mirror.process, onWait: () => undefined });
+  secrets.tokenStore('client', { process: mirror.place.process, onWait: () => undefined });
   await mirror.accountStates.of([account_id]);
   for await (const removed of mirror.prune({ deliveriesSince: 1, runsSince: 1, versionsSince: 1 }))
     expect(removed).toBe(0);
@@ -201,8 +201,8 @@ it('returns the columns that the code reads, of the schema as it is migrated', {
   await knownConnectionsAt(path);
   isMirrorAt(path, mirrorId);
   isUnused(path);
-  await mirror.endDaemon();
-  await secrets.endDaemon(epoch);
+  await mirror.place.endDaemon();
+  await secrets.place.endDaemon(epoch);
   await exportSecrets(join(folder, 'backup'), {
     passphrase: new Secret('words'),
     random: systemRandom,

@@ -51,7 +51,7 @@ async function openBoth(folder: string): Promise<void> {
   const mirror = await openMirror({ ...dependencies, path, lockProcess: namedProcess() });
   try {
     const secrets = await openSecrets({ ...dependencies, path: join(folder, 'secrets.db') });
-    await secrets.claim({ mirrorId: (await mirror.identity()).mirrorId, path });
+    await secrets.place.claim({ mirrorId: (await mirror.identity()).mirrorId, path });
     await secrets.close();
   } finally {
     await mirror.close();
