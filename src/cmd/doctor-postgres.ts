@@ -99,6 +99,7 @@ export function* serverCheckups(facts: ServerFacts): Generator<Checkup> {
     );
   for (const rights of facts.rights) {
     yield rightsCheckup(rights);
+    yield* hidingTables(rights);
     yield* missingTables(rights);
   }
   yield* timeouts(facts);
@@ -164,6 +165,16 @@ function rightsCheckup({ schema, isThere, mayMake, refused }: SchemaRights): Che
     message: `This user does not own ${all} of the schema ${schema}, or may not read and write there.`,
     hint: 'Make it the owner of the tables, which updates of this program alter: REASSIGN OWNED BY … TO …;',
     exit,
+  });
+}
+
+function* hidingTables({ schema, hiding: [first, ...others] }: SchemaRights): Generator<Checkup> {
+  if (first === undefined) return;
+  const all = others.length === 0 ? first : `${first} and ${counted(others.length, 'other table')}`;
+  yield problem('row security', {
+    ...catalogue.postgres_refused,
+    message: `Row-level security holds for this user in ${all} of the schema ${schema}; rows that it hides would count as gone, so nothing is read or written there.`,
+    hint: 'Let this user own the tables, and run on each: ALTER TABLE … NO FORCE ROW LEVEL SECURITY; policies for other users may stay.',
   });
 }
 

@@ -14,7 +14,7 @@ import { isMissing } from '../support/needed.ts';
 import { freePort } from '../support/network/free-port.ts';
 import { newKeyFile } from '../support/postgres-schema.ts';
 import { askedForPassword, isOwnServer, missingPostgres } from '../support/postgres-server.ts';
-import { askPostgres, postgresProxy, postgresServer } from '../support/postgres.ts';
+import { askPostgres, asOwner, postgresProxy, postgresServer } from '../support/postgres.ts';
 import { settingsIn } from '../support/settings.ts';
 
 const server = postgresServer();
@@ -59,7 +59,7 @@ const good: ServerFacts = {
   ...{ version: '17.2', major: 17, encoding: 'UTF8', isStandby: false, fsync: true, fullPageWrites: true },
   ...{ synchronousCommit: 'on', synchronousStandbys: '', isPooled: false, isReadOnly: false, transactionTimeout: 0 },
   ...{ clockAheadBy: 3, longTransactions: { count: 0, oldest: 0 }, freeConnections: 80 },
-  rights: [{ schema: 'books', isThere: true, mayMake: true, refused: [], missing: [] }],
+  rights: [{ schema: 'books', isThere: true, mayMake: true, refused: [], hiding: [], missing: [] }],
 };
 
 const saidOf = (facts: Partial<ServerFacts>): string[] =>
@@ -83,20 +83,34 @@ describe('what a server says of itself', () => {
     [{ longTransactions: { count: 2, oldest: 3_600_000 } }, /^warning long transactions: 2 transactions .* 1 h/],
     [{ freeConnections: 2 }, /^warning connections: Only 2 more/],
     [
-      { rights: [{ schema: 'books', isThere: false, mayMake: false, refused: [], missing: [] }] },
+      { rights: [{ schema: 'books', isThere: false, mayMake: false, refused: [], hiding: [], missing: [] }] },
       /^problem rights: .* CREATE SCHEMA books/,
     ],
     [
-      { rights: [{ schema: 'books', isThere: true, mayMake: false, refused: [], missing: [] }] },
+      { rights: [{ schema: 'books', isThere: true, mayMake: false, refused: [], hiding: [], missing: [] }] },
       /^problem rights: .* GRANT USAGE/,
     ],
     [
-      { rights: [{ schema: 'books', isThere: true, mayMake: true, refused: ['runs', 'vendors'], missing: [] }] },
+      {
+        rights: [
+          { schema: 'books', isThere: true, mayMake: true, refused: ['runs', 'vendors'], hiding: [], missing: [] },
+        ],
+      },
       /^problem rights: .* runs and 1 other table/,
     ],
     [
-      { rights: [{ schema: 'books', isThere: true, mayMake: true, refused: [], missing: ['owed', 'runs'] }] },
+      {
+        rights: [{ schema: 'books', isThere: true, mayMake: true, refused: [], hiding: [], missing: ['owed', 'runs'] }],
+      },
       /^problem tables: owed and 1 other table or view are missing in the schema books/,
+    ],
+    [
+      {
+        rights: [
+          { schema: 'books', isThere: true, mayMake: true, refused: [], hiding: ['runs', 'vendors'], missing: [] },
+        ],
+      },
+      /^problem row security: .* runs and 1 other table of the schema books; .* NO FORCE ROW LEVEL SECURITY/,
     ],
   ] as const)('is reported where it is not: %j', (facts, said) => {
     expect(saidOf(facts)).toEqual([like(said)]);
@@ -187,6 +201,19 @@ describe.skipIf(isMissing(missingPostgres))('doctor on a server', () => {
     const found = await told(String(address));
     expect(found['rights']).toMatchObject({ result: 'problem', remedy: like('CREATE SCHEMA') });
     expect(found['database']).toMatchObject({ result: 'problem' });
+  });
+
+  it('names tables in which row-level security holds for the user, and not those in which it holds for others', async () => {
+    const address = await asOwner(await server.database(), 'doctor');
+    const key = newKeyFile();
+    await makeMirror(address, key);
+    await askPostgres(address, 'ALTER TABLE vendor_mirror.vendors ENABLE ROW LEVEL SECURITY');
+    expect(await told(address, { secretsKeyFile: key })).not.toHaveProperty('row security');
+    await askPostgres(address, 'ALTER TABLE vendor_mirror.vendors FORCE ROW LEVEL SECURITY');
+    expect((await told(address, { secretsKeyFile: key }))['row security']).toMatchObject({
+      result: 'problem',
+      message: like('in vendors of the schema vendor_mirror'),
+    });
   });
 
   it('that is down, or that no password opens, reports the database alone', async () => {

@@ -17,7 +17,7 @@ import { newDelivery } from '../support/deliveries/new-delivery.ts';
 import { migrations, temporaryFolder } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
 import { isOwnServer, missingPostgres } from '../support/postgres-server.ts';
-import { askPostgres, postgresProxy, postgresServer } from '../support/postgres.ts';
+import { askPostgres, asOwner, postgresProxy, postgresServer } from '../support/postgres.ts';
 import { asked } from '../support/test-size.ts';
 import { row } from '../support/testbed/store.ts';
 import { sql } from 'kysely';
@@ -117,6 +117,21 @@ describe.skipIf(isMissing(missingPostgres))('a mirror in PostgreSQL', () => {
     await turn('off');
     await write('again');
     expect(database.trouble()).toBeUndefined();
+  });
+
+  it('takes no row for gone that row-level security hides from its user', async () => {
+    const address = await asOwner(await newDatabase(), 'hidden');
+    const { write, read } = fieldsOf(await open(address));
+    await write('seen');
+    await askPostgres(
+      address,
+      `ALTER TABLE vendor_mirror._known_fields ENABLE ROW LEVEL SECURITY; ALTER TABLE vendor_mirror._known_fields FORCE ROW LEVEL SECURITY;
+       CREATE POLICY others ON vendor_mirror._known_fields USING (false) WITH CHECK (true)`,
+    );
+    await expect(read()).rejects.toMatchObject({ code: 'postgres_refused' });
+    await expect(write('more')).rejects.toMatchObject({ code: 'postgres_refused' });
+    await askPostgres(address, 'ALTER TABLE vendor_mirror._known_fields NO FORCE ROW LEVEL SECURITY');
+    expect(await read()).toEqual(['seen']);
   });
 
   it('says that another program writes and does not end', async () => {

@@ -178,3 +178,17 @@ export async function postgresProxy(address: string): Promise<PostgresProxy> {
   };
   return proxy;
 }
+
+/** The address of the database for a role of its own, which owns what it makes there, and is no superuser. */
+export async function asOwner(address: string, name: string): Promise<string> {
+  const role = `${name}_${process.pid}`;
+  await askPostgres(address, `CREATE ROLE ${role} LOGIN`);
+  onTestFinished(async () => {
+    await askPostgres(address, `DROP OWNED BY ${role} CASCADE`);
+    await askPostgres(address, `DROP ROLE ${role}`);
+  });
+  const owner = new URL(address);
+  await askPostgres(address, `GRANT CREATE ON DATABASE ${owner.pathname.slice(1)} TO ${role}`);
+  owner.username = role;
+  return String(owner);
+}

@@ -38,6 +38,8 @@ export interface SchemaRights {
   readonly mayMake: boolean;
   /** Tables whose rows it may not all read and write, or which it cannot migrate. */
   readonly refused: readonly string[];
+  /** Tables whose rows row-level security may hide from it. */
+  readonly hiding: readonly string[];
   /** Tables and views that its dictionary tells of, and that are not there. */
   readonly missing: readonly string[];
 }
@@ -134,11 +136,17 @@ async function rightsIn(session: PostgresSession, schemas: readonly string[]): P
        ORDER BY c.relname`,
       [schema],
     );
+    const hiding = await session.run<{ name: string }>(
+      `SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+       WHERE n.nspname = $1 AND c.relrowsecurity AND row_security_active(c.oid) ORDER BY c.relname`,
+      [schema],
+    );
     rights.push({
       schema,
       isThere: row?.is_there ?? false,
       mayMake: row?.may_make ?? false,
       refused: refused.map(({ name }) => name),
+      hiding: hiding.map(({ name }) => name),
       missing: await missingIn(session, schema),
     });
   }

@@ -118,7 +118,7 @@ export class PostgresSession {
  */
 export function spokenIn(schema: string): string {
   return `SET LOCAL search_path TO "${schema}"; SET LOCAL TimeZone TO 'UTC'; SET LOCAL DateStyle TO 'ISO';
-    SET LOCAL extra_float_digits TO 1; SET LOCAL standard_conforming_strings TO on`;
+    SET LOCAL extra_float_digits TO 1; SET LOCAL standard_conforming_strings TO on; SET LOCAL row_security TO off`;
 }
 
 /** Lets a transaction be on disk when it is confirmed, although a role or a database may have switched that off. */
