@@ -43,6 +43,7 @@ export async function* postgresCheckups(
 /** Why no mirror can be made there; undefined where one can. */
 async function refusal({ major, version, encoding }: ServerFacts): Promise<Checkup | undefined> {
   const { oldestServer } = await import('../store/postgres/migrate.ts');
+  const { asUtf8 } = await import('../store/postgres/session.ts');
   const { exit } = catalogue.postgres_tables;
   if (major < oldestServer)
     return problem('database', {
@@ -53,7 +54,7 @@ async function refusal({ major, version, encoding }: ServerFacts): Promise<Check
   if (encoding === 'UTF8') return undefined;
   return problem('database', {
     message: `The encoding of the database is ${encoding}, which cannot hold all names.`,
-    hint: `Name another one: CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8';`,
+    hint: asUtf8,
     exit,
   });
 }

@@ -134,6 +134,14 @@ describe.skipIf(isMissing(missingPostgres))('a mirror in PostgreSQL', () => {
     expect(await read()).toEqual(['seen']);
   });
 
+  it('says of a database with another encoding how to make one that can be used', async () => {
+    const address = (await server?.database('LATIN1')) ?? '';
+    await expect(open(address)).rejects.toMatchObject({
+      code: 'postgres_tables',
+      hint: expect.stringContaining(`ENCODING 'UTF8'`) as string,
+    });
+  });
+
   it('says that another program writes and does not end', async () => {
     const address = await newDatabase();
     const [holder, other] = [await open(address), fieldsOf(await open(address))];

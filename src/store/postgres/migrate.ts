@@ -2,7 +2,7 @@
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { Migration } from '../sqlite/migrate.ts';
-import { PostgresSession, type PostgresServer } from './session.ts';
+import { asUtf8, PostgresSession, type PostgresServer } from './session.ts';
 
 interface Applied {
   readonly number: number;
@@ -84,9 +84,17 @@ async function lookAt(session: PostgresSession, server: PostgresServer): Promise
     `SELECT current_setting('server_encoding') AS encoding, current_setting('server_version_num')::int / 10000 AS version`,
   );
   if (database?.encoding !== 'UTF8')
-    throw unusable(server, `the encoding of the database is ${database?.encoding ?? 'unknown'}, and must be UTF8.`);
+    throw unusable(
+      server,
+      `the encoding of the database is ${database?.encoding ?? 'unknown'}, and must be UTF8.`,
+      asUtf8,
+    );
   if (database.version < oldestServer)
-    throw unusable(server, `the server is PostgreSQL ${database.version}; ${oldestServer} or newer is needed.`);
+    throw unusable(
+      server,
+      `the server is PostgreSQL ${database.version}; ${oldestServer} or newer is needed.`,
+      `Upgrade it to PostgreSQL ${oldestServer} or newer.`,
+    );
   const tables = await session.run<{ name: string }>(
     `SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY c.relname`,
@@ -128,6 +136,6 @@ function nameOf({ to: { name }, schema }: PostgresServer): string {
   return `${name}, schema ${schema}`;
 }
 
-function unusable(server: PostgresServer, why: string): MirrorError {
-  return new MirrorError('postgres_tables', `${nameOf(server)}: ${why}`);
+function unusable(server: PostgresServer, why: string, remedy?: string): MirrorError {
+  return new MirrorError('postgres_tables', `${nameOf(server)}: ${why}`, { remedy });
 }

@@ -125,6 +125,9 @@ export function spokenIn(schema: string): string {
 export const confirmedOnDisk = `SELECT set_config('synchronous_commit',
   CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true)`;
 
+/** What to do about a database of another encoding, which cannot be changed. */
+export const asUtf8 = `Name another database: CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8';`;
+
 /** The SQLSTATE of a commit that a standby does not have, and of other warnings. */
 export const notWhereItShouldBe = '01000';
 

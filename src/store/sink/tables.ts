@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { MirrorError } from '../../domain/errors.ts';
 import { readMigrations, type Migration } from '../sqlite/migrate.ts';
 import type { VendorKey } from '../sql/schema.ts';
-import { textFor, type PostgresServer, type PostgresSession } from '../postgres/session.ts';
+import { asUtf8, textFor, type PostgresServer, type PostgresSession } from '../postgres/session.ts';
 
 type ColumnType = 'text' | 'bigint' | 'smallint' | 'boolean' | 'numeric' | 'timestamp(3) with time zone';
 
@@ -228,7 +228,11 @@ async function lookAt(session: PostgresSession, server: PostgresServer, last: nu
   const { schema } = server;
   const [settings] = await session.run<{ encoding: string }>(`SELECT current_setting('server_encoding') AS encoding`);
   if (settings?.encoding !== 'UTF8')
-    throw changed(server, `the encoding of the database is ${settings?.encoding ?? 'unknown'}, and must be UTF8.`);
+    throw changed(
+      server,
+      `the encoding of the database is ${settings?.encoding ?? 'unknown'}, and must be UTF8.`,
+      asUtf8,
+    );
   const rows = await session.run<{ table: string; column: string; type: string }>(
     `SELECT c.relname AS table, a.attname AS column, format_type(a.atttypid, a.atttypmod) AS type
      FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -301,8 +305,8 @@ function differences(found: Found): string[] {
   });
 }
 
-function changed({ to: { name }, schema }: PostgresServer, why: string): MirrorError {
-  return new MirrorError('postgres_tables', `${name}, schema ${schema}: ${why}`);
+function changed({ to: { name }, schema }: PostgresServer, why: string, remedy?: string): MirrorError {
+  return new MirrorError('postgres_tables', `${name}, schema ${schema}: ${why}`, { remedy });
 }
 
 /** The migrations of sinks, in the folder with all migrations. */
