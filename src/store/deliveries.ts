@@ -249,38 +249,22 @@ function parkedVendors(db: Connection): Statement<{ account: string | null; vend
  */
 export class SweepRequestWriter extends Operations {
   readonly #counter: ReadingCounter;
-  readonly #callbacks = statement<{ account_id: string }, { callbackid: number }>(this.db, (at) =>
-    mirrorSql.selectFrom('callbacks').select('callbackid').where('account_id', '=', at('account_id')),
-  );
-  readonly #ask = statement<{
+  readonly #callbacks = statement(this.db)<{ account_id: string }, { callbackid: number }>`
+    SELECT callbackid FROM callbacks WHERE account_id = ${'account_id'}`;
+  readonly #ask = statement(this.db)<{
     account_id: string;
     asked_at: string;
     now: number;
     callback_ids: number;
     callback_id_at: string | null;
-  }>(this.db, (at) =>
-    mirrorSql
-      .insertInto('_sweep_requests')
-      .values({
-        account_id: at('account_id'),
-        generation: 1,
-        asked_at: at('asked_at'),
-        asked_ms: at('now'),
-        last_ms: at('now'),
-        callback_ids: at('callback_ids'),
-        callback_id_at: at('callback_id_at'),
-      })
-      .onConflict((conflict) =>
-        conflict.column('account_id').doUpdateSet({
-          generation: sql`_sweep_requests.generation + 1`,
-          asked_at: sql`coalesce(_sweep_requests.asked_at, excluded.asked_at)`,
-          asked_ms: sql`coalesce(_sweep_requests.asked_ms, excluded.asked_ms)`,
-          last_ms: at('now'),
-          callback_ids: sql`_sweep_requests.callback_ids + excluded.callback_ids`,
-          callback_id_at: sql`coalesce(excluded.callback_id_at, _sweep_requests.callback_id_at)`,
-        }),
-      ),
-  );
+  }>`
+    INSERT INTO _sweep_requests (account_id, generation, asked_at, asked_ms, last_ms, callback_ids, callback_id_at)
+    VALUES (${'account_id'}, 1, ${'asked_at'}, ${'now'}, ${'now'}, ${'callback_ids'}, ${'callback_id_at'})
+    ON CONFLICT (account_id) DO UPDATE SET generation = _sweep_requests.generation + 1,
+      asked_at = coalesce(_sweep_requests.asked_at, excluded.asked_at),
+      asked_ms = coalesce(_sweep_requests.asked_ms, excluded.asked_ms), last_ms = excluded.last_ms,
+      callback_ids = _sweep_requests.callback_ids + excluded.callback_ids,
+      callback_id_at = coalesce(excluded.callback_id_at, _sweep_requests.callback_id_at)`;
 
   constructor(db: Connection, counter: ReadingCounter) {
     super(db);

@@ -6,7 +6,7 @@ import type { Run } from './runs.ts';
 import { shortLockWait, Transacted } from './sql/database.ts';
 import type { FindingKind, FindingTable, VendorKey } from './sql/schema.ts';
 import { expiringBy } from './retention.ts';
-import { mirrorSql, ofVendor, statement, type Connection, type Statement } from './sql/statement.ts';
+import { statement, type Connection, type Statement } from './sql/statement.ts';
 import { holdsValue, unreadableCounts, type UnreadableCount } from './vendors.ts';
 
 export interface Finding {
@@ -26,65 +26,30 @@ export interface ObservedFields {
 }
 
 export class Findings extends Transacted {
-  readonly #insert = statement<Omit<FindingTable, 'id' | 'explained_at' | 'explanation'>>(this.db, (at) =>
-    mirrorSql.insertInto('findings').values({
-      run_id: at('run_id'),
-      account_id: at('account_id'),
-      vendorid: at('vendorid'),
-      kind: at('kind'),
-      fields: at('fields'),
-      found_at: at('found_at'),
-      explained_at: null,
-      explanation: null,
-    }),
-  );
-  readonly #known = statement<{ account_id: string }, { field: string }>(this.db, (at) =>
-    mirrorSql.selectFrom('_known_fields').select('field').where('account_id', '=', at('account_id')),
-  );
-  readonly #learn = statement<{ account_id: string; field: string; first_seen_at: string }>(this.db, (at) =>
-    mirrorSql
-      .insertInto('_known_fields')
-      .values({ account_id: at('account_id'), field: at('field'), first_seen_at: at('first_seen_at') })
-      .onConflict((conflict) => conflict.doNothing()),
-  );
-  readonly #forget = statement<{ account_id: string; field: string }>(this.db, (at) =>
-    mirrorSql.deleteFrom('_known_fields').where('account_id', '=', at('account_id')).where('field', '=', at('field')),
-  );
-  readonly #open = statement<VendorKey, { id: number; found_at: string }>(this.db, (at) =>
-    ofVendor(mirrorSql.selectFrom('findings').select(['id', 'found_at']), at)
-      .where('explained_at', 'is', null)
-      .where('kind', 'in', ['missed_create', 'missed_update', 'missed_delete', 'missed_restore', 'in_flight'])
-      .orderBy('id'),
-  );
-  readonly #close = statement<{ id: number; explained_at: string; explanation: string }>(this.db, (at) =>
-    mirrorSql
-      .updateTable('findings')
-      .set({ explained_at: at('explained_at'), explanation: at('explanation') })
-      .where('id', '=', at('id')),
-  );
-  readonly #promote = statement<{ account_id: string; found_at: string }>(this.db, (at) =>
-    mirrorSql
-      .updateTable('findings')
-      .set({ kind: sql`json_extract(fields, '$.kind')`, fields: sql`json_extract(fields, '$.changed')` })
-      .where('account_id', '=', at('account_id'))
-      .where('kind', '=', 'in_flight')
-      .where('explained_at', 'is', null)
-      .where('found_at', '<', at('found_at')),
-  );
+  readonly #insert = statement(this.db)<Omit<FindingTable, 'id' | 'explained_at' | 'explanation'>>`
+    INSERT INTO findings (run_id, account_id, vendorid, kind, fields, found_at)
+    VALUES (${'run_id'}, ${'account_id'}, ${'vendorid'}, ${'kind'}, ${'fields'}, ${'found_at'})`;
+  readonly #known = statement(this.db)<{ account_id: string }, { field: string }>`
+    SELECT field FROM _known_fields WHERE account_id = ${'account_id'}`;
+  readonly #learn = statement(this.db)<{ account_id: string; field: string; first_seen_at: string }>`
+    INSERT INTO _known_fields (account_id, field, first_seen_at)
+    VALUES (${'account_id'}, ${'field'}, ${'first_seen_at'}) ON CONFLICT DO NOTHING`;
+  readonly #forget = statement(this.db)<{ account_id: string; field: string }>`
+    DELETE FROM _known_fields WHERE account_id = ${'account_id'} AND field = ${'field'}`;
+  readonly #open = statement(this.db)<VendorKey, { id: number; found_at: string }>`
+    SELECT id, found_at FROM findings
+    WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'} AND explained_at IS NULL
+      AND kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore', 'in_flight')
+    ORDER BY id`;
+  readonly #close = statement(this.db)<{ id: number; explained_at: string; explanation: string }>`
+    UPDATE findings SET explained_at = ${'explained_at'}, explanation = ${'explanation'} WHERE id = ${'id'}`;
+  readonly #promote = statement(this.db)<{ account_id: string; found_at: string }>`
+    UPDATE findings SET kind = json_extract(fields, '$.kind'), fields = json_extract(fields, '$.changed')
+    WHERE account_id = ${'account_id'} AND kind = 'in_flight' AND explained_at IS NULL AND found_at < ${'found_at'}`;
   readonly #counts = findingCounts(this.db);
-  readonly #openUnreadable = statement<{ account_id: string }, UnreadableCount & { id: number }>(this.db, (at) =>
-    mirrorSql
-      .selectFrom('findings')
-      .select([
-        'id',
-        sql<string>`json_extract(fields, '$.field')`.as('field'),
-        sql<number>`json_extract(fields, '$.vendors')`.as('vendors'),
-      ])
-      .where('account_id', '=', at('account_id'))
-      .where('vendorid', 'is', null)
-      .where('explained_at', 'is', null)
-      .where('kind', '=', 'unreadable_value'),
-  );
+  readonly #openUnreadable = statement(this.db)<{ account_id: string }, UnreadableCount & { id: number }>`
+    SELECT id, json_extract(fields, '$.field') AS field, json_extract(fields, '$.vendors') AS vendors FROM findings
+    WHERE account_id = ${'account_id'} AND vendorid IS NULL AND explained_at IS NULL AND kind = 'unreadable_value'`;
   readonly #unreadable = unreadableCounts(this.db);
   readonly #unsent = unsentFields(this.db);
   readonly #sentAgain = statement(this.db)<{

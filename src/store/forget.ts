@@ -186,9 +186,9 @@ async function forgetFields(db: Connection, names: ReadonlySet<string>, accountI
     for (const field of columnFields) if (names.has(field)) clearColumn(db, account_id, field);
     for (const field of balanceFields) if (names.has(field)) dropBalances(db, account_id, field);
     if (names.has('tax_defaults'))
-      statement<{ account_id: string }>(db, (at) =>
-        mirrorSql.deleteFrom('vendor_tax_defaults').where('account_id', '=', at('account_id')),
-      ).send({ account_id });
+      statement(db)<{ account_id: string }>`DELETE FROM vendor_tax_defaults WHERE account_id = ${'account_id'}`.send({
+        account_id,
+      });
   }
   return { vendors, versions };
 }
@@ -204,25 +204,13 @@ async function accountsIn(db: Connection): Promise<string[]> {
 type VendorJson = VendorKey & Pick<VendorTable, 'raw' | 'unknown_fields' | 'unreadable_fields'>;
 
 async function stripVendors(db: Connection, account_id: string, names: ReadonlySet<string>): Promise<number> {
-  const some = statement<{ account_id: string; after: number }, VendorJson>(db, (at) =>
-    mirrorSql
-      .selectFrom('vendors')
-      .select(['account_id', 'vendorid', 'raw', 'unknown_fields', 'unreadable_fields'])
-      .where('account_id', '=', at('account_id'))
-      .where('vendorid', '>', at('after'))
-      .orderBy('vendorid')
-      .limit(chunk),
-  );
-  const put = statement<VendorJson>(db, (at) =>
-    ofVendor(
-      mirrorSql.updateTable('vendors').set({
-        raw: at('raw'),
-        unknown_fields: at('unknown_fields'),
-        unreadable_fields: at('unreadable_fields'),
-      }),
-      at,
-    ),
-  );
+  const some = statement(db)<{ account_id: string; after: number }, VendorJson>`
+    SELECT account_id, vendorid, raw, unknown_fields, unreadable_fields FROM vendors
+    WHERE account_id = ${'account_id'} AND vendorid > ${'after'} ORDER BY vendorid LIMIT ${chunk}`;
+  const put = statement(db)<VendorJson>`
+    UPDATE vendors
+    SET raw = ${'raw'}, unknown_fields = ${'unknown_fields'}, unreadable_fields = ${'unreadable_fields'}
+    WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'}`;
   let changed = 0;
   const ordered = eachRow(
     (after) => some.all({ account_id, after }),
@@ -262,23 +250,10 @@ interface VersionJson {
 }
 
 async function stripVersions(db: Connection, account_id: string, names: ReadonlySet<string>): Promise<number> {
-  const some = statement<{ account_id: string; after: number }, VersionJson>(db, (at) =>
-    mirrorSql
-      .selectFrom('_vendor_versions')
-      .select(['seq', 'raw'])
-      .where('account_id', '=', at('account_id'))
-      .where('seq', '>', at('after'))
-      .where('raw', 'is not', null)
-      .orderBy('seq')
-      .limit(chunk)
-      .$narrowType<{ raw: string }>(),
-  );
-  const put = statement<VersionJson>(db, (at) =>
-    mirrorSql
-      .updateTable('_vendor_versions')
-      .set({ raw: at('raw') })
-      .where('seq', '=', at('seq')),
-  );
+  const some = statement(db)<{ account_id: string; after: number }, VersionJson>`
+    SELECT seq, raw FROM _vendor_versions
+    WHERE account_id = ${'account_id'} AND seq > ${'after'} AND raw IS NOT NULL ORDER BY seq LIMIT ${chunk}`;
+  const put = statement(db)<VersionJson>`UPDATE _vendor_versions SET raw = ${'raw'} WHERE seq = ${'seq'}`;
   let changed = 0;
   for await (const row of eachRow(
     (after) => some.all({ account_id, after }),
@@ -307,21 +282,17 @@ function clearColumn(db: Connection, account_id: string, field: ColumnField): vo
 
 function dropBalances(db: Connection, account_id: string, field: BalanceField): void {
   const kind = balanceKinds[field];
-  statement<{ account_id: string }>(db, (at) =>
-    mirrorSql.deleteFrom('vendor_balances').where('account_id', '=', at('account_id')).where('kind', '=', kind),
-  ).send({ account_id });
+  statement(db)<{ account_id: string; kind: string }>`
+    DELETE FROM vendor_balances WHERE account_id = ${'account_id'} AND kind = ${'kind'}`.send({ account_id, kind });
   // Like a vendor without an amount.
   const nothing = { [kind]: null, [`${kind}_minor`]: null, [`${kind}_amount`]: 0, [`${kind}_units`]: 0 };
   statement<{ account_id: string }>(db, (at) =>
     mirrorSql.updateTable('_balance_spans').set(nothing).where('account_id', '=', at('account_id')),
   ).send({ account_id });
-  statement<{ account_id: string }>(db, (at) =>
-    mirrorSql
-      .deleteFrom('_balance_spans')
-      .where('account_id', '=', at('account_id'))
-      .where('outstanding', 'is', null)
-      .where('overdue', 'is', null),
-  ).send({ account_id });
+  statement(db)<{ account_id: string }>`
+    DELETE FROM _balance_spans WHERE account_id = ${'account_id'} AND outstanding IS NULL AND overdue IS NULL`.send({
+    account_id,
+  });
 }
 
 const ofVendors = [
@@ -345,29 +316,23 @@ const ofVendors = [
  * @returns whether it was stored, or forgotten before; otherwise nothing is done.
  */
 async function forgetVendor(db: Connection, key: VendorKey, at: string): Promise<boolean> {
-  const stored = await statement<VendorKey, { vendor_name: string | null }>(db, (place) =>
-    ofVendor(mirrorSql.selectFrom('vendors').select('vendor_name'), place),
-  ).get(key);
+  const stored = await statement(db)<VendorKey, { vendor_name: string | null }>`
+    SELECT vendor_name FROM vendors WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'}`.get(key);
   const forgotten = new ForgottenVendors(db);
   if (!stored && !(await forgotten.has(key))) return false;
   if (stored?.vendor_name != null)
-    statement<{ account_id: string; vendor_name: string }>(db, (place) =>
-      mirrorSql
-        .deleteFrom('_creations')
-        .where('account_id', '=', place('account_id'))
-        .where('vendor_name', '=', place('vendor_name')),
-    ).send({ account_id: key.account_id, vendor_name: stored.vendor_name.trim() });
+    statement(db)<{ account_id: string; vendor_name: string }>`
+      DELETE FROM _creations WHERE account_id = ${'account_id'} AND vendor_name = ${'vendor_name'}`.send({
+      account_id: key.account_id,
+      vendor_name: stored.vendor_name.trim(),
+    });
   for (const table of ofVendors)
     statement<VendorKey>(db, (place) => ofVendor(mirrorSql.deleteFrom(table), place)).send(key);
   statement(db)<VendorKey>`
     DELETE FROM _notify_queue WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'}`.send(key);
-  statement<VendorKey>(db, (place) =>
-    mirrorSql
-      .deleteFrom('deliveries')
-      .where('account_id', '=', place('account_id'))
-      .where('object_id', '=', place('vendorid'))
-      .where('name', 'like', 'bill_vendor.%'),
-  ).send(key);
+  statement(db)<VendorKey>`
+    DELETE FROM deliveries
+    WHERE account_id = ${'account_id'} AND object_id = ${'vendorid'} AND name LIKE 'bill_vendor.%'`.send(key);
   forgotten.add(key, at);
   return true;
 }
@@ -414,10 +379,9 @@ export const emptiedTables: readonly string[] = [...ofVendors, ...ofAccounts, '_
 type OfAccounts = (typeof ofVendors)[number] | (typeof ofAccounts)[number] | '_accounts';
 
 function deleteOf(db: Connection, table: OfAccounts, account_id: string): void {
-  statement<{ account_id: string }>(
-    db,
-    (at) => sql`DELETE FROM ${sql.table(table)} WHERE account_id = ${at('account_id')}`,
-  ).send({ account_id });
+  statement(db)<{ account_id: string }>`DELETE FROM ${sql.table(table)} WHERE account_id = ${'account_id'}`.send({
+    account_id,
+  });
 }
 
 /** Overwrites deleted data in the file and its journal. */

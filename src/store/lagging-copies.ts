@@ -14,7 +14,7 @@ import { parseInstant, type Clock } from '../domain/clock.ts';
 import { limits } from '../domain/limits.ts';
 import type { ReadStamp } from '../domain/reading.ts';
 import type { ReadingCounter } from './reading-counter.ts';
-import { mirrorSql, ofVendor, statement, columns, numbersIn, Operations, type Connection } from './sql/statement.ts';
+import { mirrorSql, statement, columns, numbersIn, Operations, type Connection } from './sql/statement.ts';
 import type { VendorKey, VendorTable } from './sql/schema.ts';
 
 /** Sweeps reckon with copies of at most this age, in milliseconds. */
@@ -34,24 +34,14 @@ interface JudgedBy {
 export class LaggingCopies extends Operations {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #counter: Pick<ReadingCounter, 'moment'>;
-  readonly #ended = statement<VendorKey & { earlier: string | null; raw: string }, { valid_to: string }>(
-    this.db,
-    (at) =>
-      ofVendor(mirrorSql.selectFrom('_vendor_versions').select(sql<string>`valid_to`.as('valid_to')), at)
-        .where('valid_to', 'is not', null)
-        .where(sql<boolean>`(raw = ${at('raw')} OR json_extract(raw, '$.updated_at') = ${at('earlier')})`)
-        .orderBy('seq', 'desc')
-        .limit(1),
-  );
-  readonly #first = statement<VendorKey & { updated_at: string }, { begun_ms: number; wait_ms: number }>(
-    this.db,
-    (at) =>
-      ofVendor(mirrorSql.selectFrom('_lagging_copies').select(['begun_ms', 'wait_ms']), at).where(
-        'updated_at',
-        '=',
-        at('updated_at'),
-      ),
-  );
+  readonly #ended = statement(this.db)<VendorKey & { earlier: string | null; raw: string }, { valid_to: string }>`
+    SELECT valid_to FROM _vendor_versions
+    WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'} AND valid_to IS NOT NULL
+      AND (raw = ${'raw'} OR json_extract(raw, '$.updated_at') = ${'earlier'})
+    ORDER BY seq DESC LIMIT 1`;
+  readonly #first = statement(this.db)<VendorKey & { updated_at: string }, { begun_ms: number; wait_ms: number }>`
+    SELECT begun_ms, wait_ms FROM _lagging_copies
+    WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'} AND updated_at = ${'updated_at'}`;
   readonly #note = statement<VendorKey & { updated_at: string; begun_ms: number; wait_ms: number; age_ms: number }>(
     this.db,
     (at) =>
@@ -60,40 +50,26 @@ export class LaggingCopies extends Operations {
         .values(columns(at, ['account_id', 'vendorid', ...ofCopy]))
         .onConflict((conflict) => conflict.columns(['account_id', 'vendorid']).doUpdateSet(columns(at, ofCopy))),
   );
-  readonly #age = statement<VendorKey, { age_ms: number }>(this.db, (at) =>
-    ofVendor(mirrorSql.selectFrom('_lagging_copies').select('age_ms'), at),
-  );
-  readonly #settle = statement<VendorKey>(this.db, (at) => ofVendor(mirrorSql.deleteFrom('_lagging_copies'), at));
-  readonly #open = statement<{ account_id: string }>(this.db, (at) =>
-    mirrorSql.selectFrom('_lagging_copies').select('vendorid').where('account_id', '=', at('account_id')).limit(1),
-  );
+  readonly #age = statement(this.db)<VendorKey, { age_ms: number }>`
+    SELECT age_ms FROM _lagging_copies WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'}`;
+  readonly #settle = statement(this.db)<VendorKey>`
+    DELETE FROM _lagging_copies WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'}`;
+  readonly #open = statement(this.db)<{ account_id: string }>`
+    SELECT vendorid FROM _lagging_copies WHERE account_id = ${'account_id'} LIMIT 1`;
   readonly #settleOthers = statement<{ account_id: string; lagging: string }>(this.db, (at) =>
     mirrorSql
       .deleteFrom('_lagging_copies')
       .where('account_id', '=', at('account_id'))
       .where(sql<boolean>`vendorid NOT IN ${numbersIn(at('lagging'))}`),
   );
-  readonly #raise = statement<{ account_id: string; behind_ms: number; seen_ms: number; since: number }>(
-    this.db,
-    (at) =>
-      mirrorSql
-        .insertInto('_lagging_lists')
-        .values({ account_id: at('account_id'), behind_ms: at('behind_ms'), seen_ms: at('seen_ms') })
-        .onConflict((conflict) =>
-          conflict.column('account_id').doUpdateSet({
-            behind_ms: sql`CASE WHEN _lagging_lists.seen_ms < ${at('since')} OR _lagging_lists.behind_ms < excluded.behind_ms
-              THEN excluded.behind_ms ELSE _lagging_lists.behind_ms END`,
-            seen_ms: sql`excluded.seen_ms`,
-          }),
-        ),
-  );
-  readonly #behind = statement<{ account_id: string; since: number }, { behind_ms: number }>(this.db, (at) =>
-    mirrorSql
-      .selectFrom('_lagging_lists')
-      .select('behind_ms')
-      .where('account_id', '=', at('account_id'))
-      .where('seen_ms', '>=', at('since')),
-  );
+  readonly #raise = statement(this.db)<{ account_id: string; behind_ms: number; seen_ms: number; since: number }>`
+    INSERT INTO _lagging_lists (account_id, behind_ms, seen_ms) VALUES (${'account_id'}, ${'behind_ms'}, ${'seen_ms'})
+    ON CONFLICT (account_id) DO UPDATE SET
+      behind_ms = CASE WHEN _lagging_lists.seen_ms < ${'since'} OR _lagging_lists.behind_ms < excluded.behind_ms
+        THEN excluded.behind_ms ELSE _lagging_lists.behind_ms END,
+      seen_ms = excluded.seen_ms`;
+  readonly #behind = statement(this.db)<{ account_id: string; since: number }, { behind_ms: number }>`
+    SELECT behind_ms FROM _lagging_lists WHERE account_id = ${'account_id'} AND seen_ms >= ${'since'}`;
 
   constructor(db: Connection, clock: Pick<Clock, 'now'>, counter: Pick<ReadingCounter, 'moment'>) {
     super(db);

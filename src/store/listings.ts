@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { nextPresence } from '../domain/presence.ts';
 import type { Database } from './sql/database.ts';
 import type { ShownStateTable } from './sql/schema.ts';
-import { columns, mirrorSql, statement, Operations } from './sql/statement.ts';
+import { mirrorSql, statement, Operations } from './sql/statement.ts';
 
 /** A `vis_state`; null for vendors without one. */
 type State = number | null;
@@ -29,7 +29,6 @@ export interface SweepMemory {
   readonly unproven: number;
 }
 
-const remembered = ['shortfall', 'withheld_absences', 'unproven_absences'] as const;
 type Remembered = Record<'withheld_absences' | 'unproven_absences', number> & { shortfall: number | null };
 
 interface StateCount {
@@ -39,21 +38,13 @@ interface StateCount {
 
 export class Listings extends Operations {
   readonly #database: Database;
-  readonly #shown = statement<{ account_id: string }, Pick<ShownStateTable, 'vis_state' | 'shown_by'>>(this.db, (at) =>
-    mirrorSql.selectFrom('_shown_states').select(['vis_state', 'shown_by']).where('account_id', '=', at('account_id')),
-  );
-  readonly #learn = statement<ShownStateTable>(this.db, (at) =>
-    mirrorSql
-      .insertInto('_shown_states')
-      .values(columns(at, ['account_id', 'vis_state', 'shown_by']))
-      .onConflict((conflict) => conflict.columns(['account_id', 'vis_state']).doUpdateSet(columns(at, ['shown_by']))),
-  );
-  readonly #unlearn = statement<Pick<ShownStateTable, 'account_id' | 'vis_state'>>(this.db, (at) =>
-    mirrorSql
-      .deleteFrom('_shown_states')
-      .where('account_id', '=', at('account_id'))
-      .where('vis_state', '=', at('vis_state')),
-  );
+  readonly #shown = statement(this.db)<{ account_id: string }, Pick<ShownStateTable, 'vis_state' | 'shown_by'>>`
+    SELECT vis_state, shown_by FROM _shown_states WHERE account_id = ${'account_id'}`;
+  readonly #learn = statement(this.db)<ShownStateTable>`
+    INSERT INTO _shown_states (account_id, vis_state, shown_by) VALUES (${'account_id'}, ${'vis_state'}, ${'shown_by'})
+    ON CONFLICT (account_id, vis_state) DO UPDATE SET shown_by = excluded.shown_by`;
+  readonly #unlearn = statement(this.db)<Pick<ShownStateTable, 'account_id' | 'vis_state'>>`
+    DELETE FROM _shown_states WHERE account_id = ${'account_id'} AND vis_state = ${'vis_state'}`;
   readonly #clear = statement<{ account_id: string; vis_state: number }>(this.db, (at) =>
     mirrorSql
       .updateTable('vendors')
@@ -62,35 +53,21 @@ export class Listings extends Operations {
       .where('presence', '=', 'suspect')
       .where(sql<boolean>`coalesce(vis_state, ${noState}) = ${at('vis_state')}`),
   );
-  readonly #states = statement<{ account_id: string }, StateCount>(this.db, (at) =>
-    mirrorSql
-      .selectFrom('vendors')
-      .select((row) => ['vis_state', row.fn.countAll<number>().as('vendors')])
-      .where('account_id', '=', at('account_id'))
-      .where('presence', 'in', ['present', 'suspect'])
-      .groupBy(['presence', 'vis_state']),
-  );
-  readonly #unproven = statement<{ account_id: string }, { vendors: number }>(this.db, (at) =>
-    mirrorSql
-      .selectFrom('vendors')
-      .select((row) => row.fn.countAll<number>().as('vendors'))
-      .where('account_id', '=', at('account_id'))
-      .where('presence', 'in', ['missing', 'gone'])
-      .where('presence_ms', 'is', null)
-      .where(sql<boolean>`vis_state IS DISTINCT FROM 0`),
-  );
-  readonly #filtersShow = statement<{ account_id: string }, { filters_show: number }>(this.db, (at) =>
-    mirrorSql.selectFrom('_accounts').select('filters_show').where('account_id', '=', at('account_id')),
-  );
-  readonly #noteFilters = statement<{ account_id: string }>(this.db, (at) =>
-    mirrorSql.updateTable('_accounts').set({ filters_show: 1 }).where('account_id', '=', at('account_id')),
-  );
-  readonly #memory = statement<{ account_id: string }, Remembered>(this.db, (at) =>
-    mirrorSql.selectFrom('_accounts').select(remembered).where('account_id', '=', at('account_id')),
-  );
-  readonly #remember = statement<{ account_id: string } & Remembered>(this.db, (at) =>
-    mirrorSql.updateTable('_accounts').set(columns(at, remembered)).where('account_id', '=', at('account_id')),
-  );
+  readonly #states = statement(this.db)<{ account_id: string }, StateCount>`
+    SELECT vis_state, count(*) AS vendors FROM vendors
+    WHERE account_id = ${'account_id'} AND presence IN ('present', 'suspect') GROUP BY presence, vis_state`;
+  readonly #unproven = statement(this.db)<{ account_id: string }, { vendors: number }>`
+    SELECT count(*) AS vendors FROM vendors
+    WHERE account_id = ${'account_id'} AND presence IN ('missing', 'gone') AND presence_ms IS NULL AND vis_state IS DISTINCT FROM 0`;
+  readonly #filtersShow = statement(this.db)<{ account_id: string }, { filters_show: number }>`
+    SELECT filters_show FROM _accounts WHERE account_id = ${'account_id'}`;
+  readonly #noteFilters = statement(this.db)<{ account_id: string }>`
+    UPDATE _accounts SET filters_show = 1 WHERE account_id = ${'account_id'}`;
+  readonly #memory = statement(this.db)<{ account_id: string }, Remembered>`
+    SELECT shortfall, withheld_absences, unproven_absences FROM _accounts WHERE account_id = ${'account_id'}`;
+  readonly #remember = statement(this.db)<{ account_id: string } & Remembered>`
+    UPDATE _accounts SET shortfall = ${'shortfall'}, withheld_absences = ${'withheld_absences'},
+      unproven_absences = ${'unproven_absences'} WHERE account_id = ${'account_id'}`;
 
   constructor(database: Database) {
     super(database.connection);

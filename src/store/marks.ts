@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import { repeatDelays, type MarkReason } from '../domain/retry.ts';
 import type { By, ReadingCounter } from './reading-counter.ts';
-import { Operations, mirrorSql, ofVendor, statement, type Connection, type Statement } from './sql/statement.ts';
+import { Operations, statement, type Connection, type Statement } from './sql/statement.ts';
 import type { DirtyVendorTable, VendorKey } from './sql/schema.ts';
 
 /** The delay before another delivery causes a read, in milliseconds. */
@@ -22,64 +22,31 @@ export class Marks extends Operations {
   readonly #clock: Clock;
   readonly #counter: ReadingCounter;
   // One sequence for all vendors: generations are never reused, so a late settle cannot remove a newer mark.
-  readonly #takeGenerations = statement<{ marks: number }, { last: number }>(this.db, (at) =>
-    mirrorSql
-      .updateTable('_reading_counter')
-      .set({ generation: sql`generation + ${at('marks')}` })
-      .returning('generation as last'),
-  );
-  readonly #upsert = statement<Omit<DirtyVendorTable, 'attempts' | 'last_error' | 'last_ms'>>(this.db, (at) =>
-    mirrorSql
-      .insertInto('dirty_vendors')
-      .values({
-        account_id: at('account_id'),
-        vendorid: at('vendorid'),
-        generation: at('generation'),
-        marked_at: at('marked_at'),
-        due_at: at('due_at'),
-        due_ms: at('due_ms'),
-        attempts: 0,
-        reason: at('reason'),
-        last_error: null,
-        marked_ms: at('marked_ms'),
-        last_ms: at('marked_ms'),
-      })
-      .onConflict((conflict) =>
-        conflict.columns(['account_id', 'vendorid']).doUpdateSet({
-          generation: at('generation'),
-          last_ms: sql`excluded.last_ms`,
-          due_at: sql`CASE WHEN ${isSooner} THEN dirty_vendors.due_at
-              ELSE strftime('%Y-%m-%d %H:%M:%f', excluded.due_at, (${restOfMark} / 1000.0) || ' seconds') END`,
-          due_ms: sql`CASE WHEN ${isSooner} THEN dirty_vendors.due_ms ELSE excluded.due_ms + ${restOfMark} END`,
-          attempts: sql`CASE excluded.reason WHEN 'delivery' THEN dirty_vendors.attempts ELSE 0 END`,
-          reason: sql`CASE WHEN excluded.reason = 'delivery' OR dirty_vendors.due_ms IS NULL THEN excluded.reason ELSE dirty_vendors.reason END`,
-        }),
-      ),
-  );
-  readonly #count = statement<VendorKey & { attempts: number; last_error: string | null }>(this.db, (at) =>
-    ofVendor(mirrorSql.updateTable('dirty_vendors').set({ attempts: at('attempts'), last_error: at('last_error') }), at)
-      .where('reason', '=', 'delivery')
-      .where('attempts', '<=', at('attempts')),
-  );
-  readonly #putOff = statement<VendorKey & { due_at: string; due_ms: number }>(this.db, (at) => {
-    // A server would take the type of the rest for that of the moment, which is too small for it.
-    const due_ms = sql<number>`CAST(${at('due_ms')} AS bigint) + ${rest}`;
-    return ofVendor(
-      mirrorSql.updateTable('dirty_vendors').set({
-        due_at: sql`strftime('%Y-%m-%d %H:%M:%f', ${at('due_at')}, (${rest} / 1000.0) || ' seconds')`,
-        due_ms,
-      }),
-      at,
-    )
-      .where('reason', '=', 'delivery')
-      .where('due_ms', '<', due_ms);
-  });
-  readonly #announced = statement<VendorKey, { vendorid: number }>(this.db, (at) =>
-    ofVendor(mirrorSql.selectFrom('dirty_vendors').select('vendorid'), at).where('reason', 'in', [
-      'delivery',
-      'second_look',
-    ]),
-  );
+  readonly #takeGenerations = statement(this.db)<{ marks: number }, { last: number }>`
+    UPDATE _reading_counter SET generation = generation + ${'marks'} RETURNING generation AS last`;
+  readonly #upsert = statement(this.db)<Omit<DirtyVendorTable, 'attempts' | 'last_error' | 'last_ms'>>`
+    INSERT INTO dirty_vendors
+      (account_id, vendorid, generation, marked_at, due_at, due_ms, attempts, reason, marked_ms, last_ms)
+    VALUES (${'account_id'}, ${'vendorid'}, ${'generation'}, ${'marked_at'}, ${'due_at'}, ${'due_ms'}, 0, ${'reason'},
+      ${'marked_ms'}, ${'marked_ms'})
+    ON CONFLICT (account_id, vendorid) DO UPDATE SET generation = excluded.generation, last_ms = excluded.last_ms,
+      due_at = CASE WHEN ${isSooner} THEN dirty_vendors.due_at
+        ELSE strftime('%Y-%m-%d %H:%M:%f', excluded.due_at, (${restOfMark} / 1000.0) || ' seconds') END,
+      due_ms = CASE WHEN ${isSooner} THEN dirty_vendors.due_ms ELSE excluded.due_ms + ${restOfMark} END,
+      attempts = CASE excluded.reason WHEN 'delivery' THEN dirty_vendors.attempts ELSE 0 END,
+      reason = CASE WHEN excluded.reason = 'delivery' OR dirty_vendors.due_ms IS NULL THEN excluded.reason
+        ELSE dirty_vendors.reason END`;
+  readonly #count = statement(this.db)<VendorKey & { attempts: number; last_error: string | null }>`
+    UPDATE dirty_vendors SET attempts = ${'attempts'}, last_error = ${'last_error'}
+    WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'} AND reason = 'delivery' AND attempts <= ${'attempts'}`;
+  // A server would take the type of the rest for that of the moment, which is too small for it.
+  readonly #putOff = statement(this.db)<VendorKey & { due_at: string; due_ms: number }>`
+    UPDATE dirty_vendors SET due_at = strftime('%Y-%m-%d %H:%M:%f', ${'due_at'}, (${rest} / 1000.0) || ' seconds'),
+      due_ms = CAST(${'due_ms'} AS bigint) + ${rest}
+    WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'} AND reason = 'delivery'
+      AND due_ms < CAST(${'due_ms'} AS bigint) + ${rest}`;
+  readonly #announced = statement(this.db)<VendorKey, { vendorid: number }>`
+    SELECT vendorid FROM dirty_vendors WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'} AND reason IN ('delivery', 'second_look')`;
 
   constructor(db: Connection, clock: Clock, counter: ReadingCounter) {
     super(db);

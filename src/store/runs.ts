@@ -134,16 +134,9 @@ export class Runs extends Transacted {
   readonly #complete = statement(this.db)<{ account_id: string }, { started_at: string | null }>`
     SELECT started_at FROM runs
     WHERE account_id = ${'account_id'} AND outcome = 'complete' AND kind <> 'verify' ORDER BY id DESC LIMIT 1`;
-  readonly #firstComplete = statement<{ account_id: string }, { finished_at: string | null }>(this.db, (at) =>
-    mirrorSql
-      .selectFrom('runs')
-      .select('finished_at')
-      .where('account_id', '=', at('account_id'))
-      .where('outcome', '=', 'complete')
-      .where('kind', '!=', 'verify')
-      .orderBy('id')
-      .limit(1),
-  );
+  readonly #firstComplete = statement(this.db)<{ account_id: string }, { finished_at: string | null }>`
+    SELECT finished_at FROM runs
+    WHERE account_id = ${'account_id'} AND outcome = 'complete' AND kind <> 'verify' ORDER BY id LIMIT 1`;
   readonly #claimed = statement(this.db)<{ account_id: string }, { safe_as_of: string | null }>`
     SELECT safe_as_of FROM runs
     WHERE account_id = ${'account_id'} AND outcome = 'complete' AND kind <> 'verify' ORDER BY id DESC LIMIT 1`;
@@ -304,22 +297,13 @@ export class Runs extends Transacted {
 /** When runs began, where that is known: the clock may have been set back since. */
 class RunStarts extends Operations {
   readonly #setBacks: Pick<ClockSetBackLog, 'wasSince'>;
-  readonly #before = statement<{ account_id: string; read_seq: number }, { began: string; seq: number | null }>(
-    this.db,
-    (at) =>
-      mirrorSql
-        .selectFrom('_accounts')
-        .leftJoin('runs', (join) =>
-          join.onRef('runs.account_id', '=', '_accounts.account_id').on('runs.began_seq', '<', at('read_seq')),
-        )
-        .select((row) => [
-          row.fn.coalesce('runs.started_at', '_accounts.added_at').as('began'),
-          'runs.began_seq as seq',
-        ])
-        .where('_accounts.account_id', '=', at('account_id'))
-        .orderBy('runs.id', 'desc')
-        .limit(1),
-  );
+  readonly #before = statement(this.db)<
+    { account_id: string; read_seq: number },
+    { began: string; seq: number | null }
+  >`
+    SELECT coalesce(r.started_at, a.added_at) AS began, r.began_seq AS seq FROM _accounts a
+    LEFT JOIN runs r ON r.account_id = a.account_id AND r.began_seq < ${'read_seq'}
+    WHERE a.account_id = ${'account_id'} ORDER BY r.id DESC LIMIT 1`;
 
   constructor(db: Connection, setBacks: Pick<ClockSetBackLog, 'wasSince'>) {
     super(db);

@@ -76,38 +76,20 @@ export class Vendors extends Operations {
       .orderBy('vendorid')
       .limit(chunk),
   );
-  readonly #count = statement<{ account_id: string }, { vendors: number }>(this.db, (at) =>
-    mirrorSql
-      .selectFrom('vendors')
-      .select((row) => row.fn.countAll<number>().as('vendors'))
-      .where('account_id', '=', at('account_id')),
-  );
+  readonly #count = statement(this.db)<{ account_id: string }, { vendors: number }>`
+    SELECT count(*) AS vendors FROM vendors WHERE account_id = ${'account_id'}`;
   readonly #active = activeVendors(this.db, 'desc');
-  readonly #lively = statement<{ account_id: string }, { vendorid: number }>(this.db, (at) =>
-    mirrorSql
-      .selectFrom('vendors')
-      .select('vendorid')
-      .where('account_id', '=', at('account_id'))
-      .where('presence', 'in', ['present', 'suspect'])
-      .orderBy('read_seq', 'desc')
-      .limit(fewLively),
-  );
+  readonly #lively = statement(this.db)<{ account_id: string }, { vendorid: number }>`
+    SELECT vendorid FROM vendors
+    WHERE account_id = ${'account_id'} AND presence IN ('present', 'suspect') ORDER BY read_seq DESC LIMIT ${fewLively}`;
   readonly #oldest = activeVendors(this.db, 'asc');
-  readonly #unreadable = statement<{ account_id: string }, { vendorid: number; fields: string }>(this.db, (at) =>
-    mirrorSql
-      .selectFrom('vendors')
-      .select(['vendorid', sql<string>`unreadable_fields`.as('fields')])
-      .where('account_id', '=', at('account_id'))
-      .where('unreadable_fields', 'is not', null)
-      .where('presence', 'in', ['present', 'suspect']),
-  );
-  readonly #presenceOf = statement<VendorKey, Pick<VendorTable, 'presence' | 'presence_ms' | 'read_seq'>>(
-    this.db,
-    (at) => ofVendor(mirrorSql.selectFrom('vendors').select(['presence', 'presence_ms', 'read_seq']), at),
-  );
-  readonly #suspect = statement<VendorKey & Pick<VendorTable, 'presence' | 'presence_ms'>>(this.db, (at) =>
-    ofVendor(mirrorSql.updateTable('vendors').set(columns(at, ['presence', 'presence_ms'])), at),
-  );
+  readonly #unreadable = statement(this.db)<{ account_id: string }, { vendorid: number; fields: string }>`
+    SELECT vendorid, unreadable_fields AS fields FROM vendors
+    WHERE account_id = ${'account_id'} AND unreadable_fields IS NOT NULL AND presence IN ('present', 'suspect')`;
+  readonly #presenceOf = statement(this.db)<VendorKey, Pick<VendorTable, 'presence' | 'presence_ms' | 'read_seq'>>`
+    SELECT presence, presence_ms, read_seq FROM vendors WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'}`;
+  readonly #suspect = statement(this.db)<VendorKey & Pick<VendorTable, 'presence' | 'presence_ms'>>`
+    UPDATE vendors SET presence = ${'presence'}, presence_ms = ${'presence_ms'} WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'}`;
   readonly #absences = countAbsences(this.db);
   readonly #traits = statement<VendorKey, VendorTraits>(this.db, (at) =>
     ofVendor(mirrorSql.selectFrom('vendors').select(traits), at),
@@ -256,14 +238,9 @@ export function unreadableCounts(db: Connection): Statement<OfAccount, Unreadabl
 
 /** Prepares the count of vendors that became absent after a moment of mirror time, without those that a person approved. */
 export function countAbsences(db: Connection): Statement<{ account_id: string; since: number }, { absences: number }> {
-  return statement(db, (at) =>
-    mirrorSql
-      .selectFrom('vendors')
-      .select((row) => row.fn.countAll<number>().as('absences'))
-      .where('account_id', '=', at('account_id'))
-      .where('presence', 'in', ['missing', 'gone'])
-      .where('presence_ms', '>', at('since')),
-  );
+  return statement(db)<{ account_id: string; since: number }, { absences: number }>`
+    SELECT count(*) AS absences FROM vendors
+    WHERE account_id = ${'account_id'} AND presence IN ('missing', 'gone') AND presence_ms > ${'since'}`;
 }
 
 export function presenceOf({ presence, presence_ms }: Pick<VendorTable, 'presence' | 'presence_ms'>): PresenceState {
@@ -297,13 +274,9 @@ export class VendorRows extends Operations {
   readonly #update = statement<VendorTable>(this.db, (at) =>
     ofVendor(mirrorSql.updateTable('vendors').set(columns(at, changingColumns)), at),
   );
-  readonly #confirm = statement<VendorKey & Pick<VendorTable, 'read_seq' | 'presence' | 'presence_ms'>>(this.db, (at) =>
-    ofVendor(mirrorSql.updateTable('vendors').set(columns(at, ['read_seq', 'presence', 'presence_ms'])), at).where(
-      'read_seq',
-      '<',
-      at('read_seq'),
-    ),
-  );
+  readonly #confirm = statement(this.db)<VendorKey & Pick<VendorTable, 'read_seq' | 'presence' | 'presence_ms'>>`
+    UPDATE vendors SET read_seq = ${'read_seq'}, presence = ${'presence'}, presence_ms = ${'presence_ms'}
+    WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'} AND read_seq < ${'read_seq'}`;
 
   find(key: VendorKey): Promise<VendorTable | undefined> {
     return this.#find.get(key);
@@ -534,12 +507,9 @@ export class ForgottenVendors extends Operations {
   );
   /** Those of the vendors that were forgotten. */
   readonly among = idsAmong(this.db, '_forgotten_vendors');
-  readonly #add = statement<VendorKey & { forgotten_at: string }>(this.db, (at) =>
-    mirrorSql
-      .insertInto('_forgotten_vendors')
-      .values({ account_id: at('account_id'), vendorid: at('vendorid'), forgotten_at: at('forgotten_at') })
-      .onConflict((conflict) => conflict.doNothing()),
-  );
+  readonly #add = statement(this.db)<VendorKey & { forgotten_at: string }>`
+    INSERT INTO _forgotten_vendors (account_id, vendorid, forgotten_at)
+    VALUES (${'account_id'}, ${'vendorid'}, ${'forgotten_at'}) ON CONFLICT DO NOTHING`;
   readonly #delete = statement<VendorKey>(this.db, (at) => ofVendor(mirrorSql.deleteFrom('_forgotten_vendors'), at));
 
   async has({ account_id, vendorid }: VendorKey): Promise<boolean> {

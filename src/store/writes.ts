@@ -10,7 +10,6 @@ import { Transacted, type Database } from './sql/database.ts';
 import {
   columns,
   mirrorSql,
-  ofVendor,
   statement,
   numbersIn,
   Operations,
@@ -184,32 +183,24 @@ class OpenEdits extends Operations {
   readonly #add = statement<Omit<EditTable, 'id'>, { id: number }>(this.db, (at) =>
     mirrorSql.insertInto('_edits').values(columns(at, edited)).returning('id'),
   );
-  readonly #open = statement<VendorKey, Pick<EditTable, 'fields' | 'sent_at' | 'sent_by' | 'version'> & { id: number }>(
-    this.db,
-    (at) =>
-      ofVendor(mirrorSql.selectFrom('_edits').select(['id', 'fields', 'sent_at', 'sent_by', 'version']), at).orderBy(
-        'id',
-      ),
-  );
+  readonly #open = statement(this.db)<
+    VendorKey,
+    Pick<EditTable, 'fields' | 'sent_at' | 'sent_by' | 'version'> & { id: number }
+  >`
+    SELECT id, fields, sent_at, sent_by, version FROM _edits WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'} ORDER BY id`;
   readonly #byId = statement(this.db)<{ id: number }, VendorKey & Pick<EditTable, 'process' | 'generation'>>`
     SELECT account_id, vendorid, process, generation FROM _edits WHERE id = ${'id'}`;
   readonly #remove = statement(this.db)<{ id: number }>`DELETE FROM _edits WHERE id = ${'id'}`;
-  readonly #latestVersion = statement<VendorKey, { seq: number }>(this.db, (at) =>
-    ofVendor(mirrorSql.selectFrom('_vendor_versions').select('seq'), at).orderBy('seq', 'desc').limit(1),
-  );
-  readonly #versionsSince = statement<VendorKey & { version: number }, { changed_fields: string }>(this.db, (at) =>
-    ofVendor(mirrorSql.selectFrom('_vendor_versions').select('changed_fields'), at).where('seq', '>', at('version')),
-  );
-  readonly #generationOf = statement<VendorKey, { generation: number }>(this.db, (at) =>
-    ofVendor(mirrorSql.selectFrom('dirty_vendors').select('generation'), at),
-  );
+  readonly #latestVersion = statement(this.db)<VendorKey, { seq: number }>`
+    SELECT seq FROM _vendor_versions WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'} ORDER BY seq DESC LIMIT 1`;
+  readonly #versionsSince = statement(this.db)<VendorKey & { version: number }, { changed_fields: string }>`
+    SELECT changed_fields FROM _vendor_versions WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'} AND seq > ${'version'}`;
+  readonly #generationOf = statement(this.db)<VendorKey, { generation: number }>`
+    SELECT generation FROM dirty_vendors WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'}`;
   // A mark that was changed meanwhile stays.
-  readonly #unmark = statement<VendorKey & { generation: number }>(this.db, (at) =>
-    ofVendor(mirrorSql.deleteFrom('dirty_vendors'), at)
-      .where('generation', '=', at('generation'))
-      .where('reason', '=', 'asked')
-      .where('attempts', '=', sql<number>`0`),
-  );
+  readonly #unmark = statement(this.db)<VendorKey & { generation: number }>`
+    DELETE FROM dirty_vendors
+    WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'} AND generation = ${'generation'} AND reason = 'asked' AND attempts = 0`;
 
   constructor(db: Connection, { clock, marks, process }: WriteParts) {
     super(db);
