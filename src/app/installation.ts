@@ -25,6 +25,8 @@ export interface InstallationDependencies {
   readonly fetch: ApiDependencies['fetch'];
   readonly log: Log;
   readonly lockProcess: MirrorFile['lockProcess'];
+  /** Called when a file stays locked by another program, with its path and who that is. */
+  readonly onLocked?: (path: string, holder: string) => void;
   /** The folder that holds the migrations of both files. */
   readonly migrations: string;
   readonly observe?: NonNullable<ApiDependencies['observe']>;
@@ -281,18 +283,19 @@ interface Opened {
 async function openFiles(settings: Settings, dependencies: InstallationDependencies): Promise<Opened> {
   const { clock, random, migrations, log } = dependencies;
   const files = { migrations, clock, random, onDistrust: dependencies.onFatal };
-  const { isDraft, lockProcess, onMigration = migrationLog(log) } = dependencies;
+  const { isDraft, lockProcess, onLocked, onMigration = migrationLog(log) } = dependencies;
+  const lockedAt = (path: string) => ({ path, onLocked: (holder: string) => onLocked?.(path, holder) });
   const fresh = settings.sandbox === null && dependencies.standsInFor === undefined ? newFiles(settings) : undefined;
   if (fresh !== undefined)
     log.warn(
       `this begins ${fresh}; if there should be earlier ones, check \`database\` and \`secrets\` in the settings, and whether their folder is mounted`,
     );
   const made = new MadeFiles(settings);
-  const mirror = await openMirror({ ...files, path: settings.database, isDraft, lockProcess, onMigration });
+  const mirror = await openMirror({ ...files, ...lockedAt(settings.database), isDraft, lockProcess, onMigration });
   const mayMigrate = (): void => refuseMigrationBesideDaemon(mirror.path);
   return {
     mirror,
-    openItsSecrets: () => openSecrets({ ...files, path: settings.secrets, mayMigrate }),
+    openItsSecrets: () => openSecrets({ ...files, ...lockedAt(settings.secrets), mayMigrate }),
     undo() {
       made.remove();
       made.removeFolders();

@@ -53,6 +53,9 @@ export async function withInstallation<T>(
       log: await logOf(call, 'warn'),
       lockProcess: files?.lockProcess ?? lockProcess,
       onMigration: migrationProgress(call.context),
+      onLocked: (path, holder) => {
+        if (call.context.stderr.isTTY) printNotice(call.context, `${path} is locked by ${holder}; waiting for it.`);
+      },
       migrations: join(packageRoot, 'migrations'),
     });
     try {

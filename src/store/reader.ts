@@ -108,7 +108,7 @@ class FileReadPlace implements ReadPlace {
 /** Options for opening the mirror, for writing or reading. */
 export interface MirrorFileOptions extends Pick<
   DatabaseOptions,
-  'path' | 'clock' | 'random' | 'lockWait' | 'isDraft' | 'onDistrust' | 'onMigration'
+  'path' | 'clock' | 'random' | 'lockWait' | 'isDraft' | 'onDistrust' | 'onLocked' | 'onMigration'
 > {
   /** The folder with the migrations, `mirror/` and `secrets/`. */
   readonly migrations: string;

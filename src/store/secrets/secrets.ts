@@ -29,6 +29,8 @@ export interface SecretsFile {
   readonly mayMigrate?: DatabaseOptions['mayMigrate'];
   /** As in `DatabaseOptions`. */
   readonly onDistrust?: DatabaseOptions['onDistrust'];
+  /** As in `DatabaseOptions`. */
+  readonly onLocked?: DatabaseOptions['onLocked'];
 }
 
 /** How long closing waits for a renewal under way, in milliseconds. */

@@ -36,6 +36,8 @@ export interface DatabaseOptions {
   readonly isDraft?: boolean | undefined;
   /** Called once when the file can no longer be trusted: it is damaged, or what is on disk is unknown. */
   readonly onDistrust?: ((error: MirrorError) => void) | undefined;
+  /** Called once in each wait that has lasted a while, with who holds the lock. */
+  readonly onLocked?: ((holder: string) => void) | undefined;
   /** Called before a file of an older version is migrated. @throws MirrorError where it must not be. */
   readonly mayMigrate?: (() => void) | undefined;
   readonly onMigration?: OnMigration | undefined;
@@ -57,6 +59,7 @@ export class SqliteDatabase implements Database {
   readonly #turns = new Turns();
   readonly #clock: Clock;
   readonly #random: Random;
+  readonly #onLocked: DatabaseOptions['onLocked'];
   readonly #lockWait: number;
   readonly #isDraft: boolean;
   readonly #inode: number | undefined;
@@ -70,7 +73,7 @@ export class SqliteDatabase implements Database {
 
   private constructor(
     sqlite: Sqlite,
-    options: Pick<DatabaseOptions, 'clock' | 'random' | 'lockWait' | 'isDraft' | 'onDistrust'>,
+    options: Pick<DatabaseOptions, 'clock' | 'random' | 'lockWait' | 'isDraft' | 'onDistrust' | 'onLocked'>,
   ) {
     this.sqlite = sqlite;
     this.connection = new SqliteConnection(sqlite);
@@ -79,6 +82,7 @@ export class SqliteDatabase implements Database {
     this.#clock = options.clock;
     this.#random = options.random;
     this.#lockWait = options.lockWait ?? defaultLockWait;
+    this.#onLocked = options.onLocked;
     this.#isDraft = options.isDraft ?? false;
     this.#onDistrust = options.onDistrust;
     this.#inode = statSync(this.path, { throwIfNoEntry: false })?.ino;
@@ -278,7 +282,9 @@ export class SqliteDatabase implements Database {
    * @throws MirrorError `database_locked` after `lockWait` milliseconds, and as `reportError`.
    */
   async retryWhileLocked<T>(attempt: () => T | Promise<T>, lockWait = this.#lockWait): Promise<T> {
-    const deadline = this.#clock.monotonic() + lockWait;
+    const begun = this.#clock.monotonic();
+    const deadline = begun + lockWait;
+    let isTold = false;
     for (let tries = 1; ; tries++) {
       if (this.#distrust) throw this.#distrust;
       try {
@@ -287,7 +293,12 @@ export class SqliteDatabase implements Database {
           throw new MirrorError('interrupted', `${this.path} was closed meanwhile.`);
         });
       } catch (error) {
-        if (!isBusy(error) || this.#clock.monotonic() >= deadline) throw this.reportError(error);
+        const now = this.#clock.monotonic();
+        if (!isBusy(error) || now >= deadline) throw this.reportError(error);
+        if (!isTold && now - begun >= toldAfter) {
+          isTold = true;
+          this.#onLocked?.(lockHolder(this.path)?.who ?? 'another program');
+        }
         await sleep(this.#clock, lockRetryDelay(tries, this.#random));
       }
     }
@@ -316,6 +327,9 @@ export function movedError(path: string): MirrorError {
  * Waits of writers: for the lock of another process, or a moment without readers. The driver itself never waits,
  * because it would block the event loop.
  */
+
+/** After so many milliseconds a wait is told. */
+const toldAfter = 1_500;
 
 const quickTries = 100;
 

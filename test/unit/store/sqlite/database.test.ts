@@ -308,6 +308,36 @@ describe('a locked file', () => {
     },
   );
 
+  it('F4 a lock that lasts is told once in each wait, after one that was short was not', async () => {
+    const path = newPath();
+    const told: string[] = [];
+    const patient = virtualClock();
+    const database = await SqliteDatabase.open({
+      ...mirrorOptions({ path, migrations, clock: patient, random: systemRandom }),
+      onLocked: (holder) => void told.push(holder),
+    });
+    onTestFinished(() => database.close());
+    const other = otherConnection(path);
+    for (const [ms, count] of [
+      [1_000, 0],
+      [5_000, 1],
+      [5_000, 2],
+    ] as const) {
+      other.exec('BEGIN IMMEDIATE');
+      const late = database.write(() => 'written');
+      for (let passed = 0; passed < ms; passed += 100) {
+        await patient.waiting();
+        await patient.advance(100);
+      }
+      expect(told).toHaveLength(count);
+      await patient.waiting();
+      other.exec('COMMIT');
+      await patient.advance(1_000);
+      expect(await late).toBe('written');
+    }
+    expect(told[0]).toMatch(/another program|process \d+/);
+  });
+
   it('F4 F8 is reported at the start too', async () => {
     const path = newPath();
     await writeMirror(path, clock, {});
