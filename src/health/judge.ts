@@ -450,7 +450,7 @@ const serviceFailing: Rule = (found) => {
   const { requests, first_at, last_at, message } = failing;
   const clock = { now: () => found.now };
   const which = requests === 1 ? 'The last request failed' : `The last ${requests} requests failed`;
-  const times = requests === 1 ? age(clock, last_at) : `since ${first_at.slice(0, 19)} UTC`;
+  const times = requests === 1 ? age(clock, last_at) : `the first at ${first_at.slice(0, 19)} UTC`;
   const code = codeOf(failing);
   const isFresh = !neverComplete(found) && !tooOld(found) && found.facts.doubt === null;
   const remedy = failing.remedy ?? (code ? catalogue[code].hint : 'Run `vendor-mirror doctor`.');

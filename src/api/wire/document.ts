@@ -220,6 +220,13 @@ export function list(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(value) ? value : undefined;
 }
 
+/** What is wrong with a member of a result that should be a list. */
+export function lackOf(value: unknown, name: string): string {
+  const member = `response.result.${name}`;
+  if (value === undefined) return `it has no ${member}`;
+  return value === null ? `its ${member} is null` : `its ${member} is no list`;
+}
+
 /** A whole number from 0, as number or digits; undefined for anything else. */
 export function wholeNumber(value: unknown): number | undefined {
   const number = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value;

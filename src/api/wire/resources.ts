@@ -3,7 +3,7 @@
  */
 import { MirrorError } from '../../domain/errors.ts';
 import type { Callback, Gateway } from '../../domain/vendor.ts';
-import { identifier, list, member, parseSuccess, text, truth, type Answered } from './document.ts';
+import { identifier, lackOf, list, member, parseSuccess, text, truth, type Answered } from './document.ts';
 import { readPaging, type Paging } from './vendor-pages.ts';
 
 export interface Listing<T> {
@@ -37,8 +37,10 @@ function resultOf(bytes: Uint8Array): unknown {
 
 function readListing<T>(bytes: Uint8Array, name: string, requested: number, read: (item: unknown) => T): Listing<T> {
   const result = resultOf(bytes);
-  const items = list(member(result, name));
-  if (!items) throw new MirrorError('answer_unreadable', `The answer has no response.result.${name}.`);
+  const found = member(result, name);
+  const items = list(found);
+  if (!items)
+    throw new MirrorError('answer_unreadable', `The answer is not a page of ${name}: ${lackOf(found, name)}.`);
   const usable: T[] = [];
   const rejected: string[] = [];
   for (const [index, item] of items.entries())

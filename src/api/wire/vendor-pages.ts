@@ -18,6 +18,7 @@ import {
   unlessRefused,
   wholeNumber,
   type Answered,
+  lackOf,
 } from './document.ts';
 import { vendorOf } from './vendor-fields.ts';
 
@@ -105,10 +106,10 @@ export function readVendorPage(
   const from = startOfText(bytes);
   const slices = sliceRecords(bytes, from, ['response', 'result', 'bill_vendors']);
   if (!slices?.array) {
-    parseSuccess(bytes);
+    const found = member(member(member(parseSuccess(bytes), 'response'), 'result'), 'bill_vendors');
     throw new MirrorError(
       'answer_unreadable',
-      'The answer is not a page of vendors: it has no response.result.bill_vendors.',
+      `The answer is not a page of vendors: ${lackOf(found, 'bill_vendors')}.`,
     );
   }
   const envelope = Buffer.concat([bytes.subarray(from, slices.start), Buffer.from('[]'), bytes.subarray(slices.end)]);

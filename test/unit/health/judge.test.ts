@@ -25,7 +25,7 @@ describe('the verdict', () => {
     const found = of(account({ failing }));
     expect(found).toMatchObject({ tone: 'fair', since: failing.first_at });
     expect(found.details).toEqual([
-      `The last 7 requests failed, since ${failing.first_at.slice(0, 19)} UTC: ${failing.message} ${catalogue.service_unavailable.hint}`,
+      `The last 7 requests failed, the first at ${failing.first_at.slice(0, 19)} UTC: ${failing.message} ${catalogue.service_unavailable.hint}`,
     ]);
     const old = before(86_400_000);
     const stale = account({ failing, freshness: { ...account().freshness, safe_as_of: old, listed_as_of: old } });

@@ -271,3 +271,13 @@ describe('one vendor', () => {
     expect(failure(() => readVendor(answered(text))).code).toBe(code);
   });
 });
+
+it.each([
+  ['{"response":{"result":{}}}', 'it has no response.result.bill_vendors.'],
+  ['{"response":{"result":{"bill_vendors":null}}}', 'its response.result.bill_vendors is null.'],
+  ['{"response":{"result":{"bill_vendors":{}}}}', 'its response.result.bill_vendors is no list.'],
+  ['{"response":{"result":{"bill_vendors":"none"}}}', 'its response.result.bill_vendors is no list.'],
+])('L13 a page %s is refused with what is wrong with its list', (text, lack) => {
+  const message = `The answer is not a page of vendors: ${lack}`;
+  expect(failure(() => readVendorPage(answered(Buffer.from(text)), 1)).message).toBe(message);
+});
