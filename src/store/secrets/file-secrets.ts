@@ -17,7 +17,7 @@ import {
 import { shortLockWait } from '../sql/database.ts';
 import type { SecretTables } from '../sql/schema.ts';
 import { columns, secretSql, statement, type Connection } from '../sql/statement.ts';
-import { movedError, type SqliteDatabase } from '../sqlite/database.ts';
+import type { SqliteDatabase } from '../sqlite/database.ts';
 import type { LeaseRule, Owner, SecretsPlace } from './secrets-place.ts';
 
 export class FileSecrets implements SecretsPlace {
@@ -38,7 +38,7 @@ export class FileSecrets implements SecretsPlace {
   }
 
   trouble(): MirrorError | undefined {
-    return this.database.fileSizes() ? undefined : movedError(this.database.path);
+    return this.database.whyLost();
   }
 
   assertOurs(): void {

@@ -62,7 +62,8 @@ export class SqliteDatabase implements Database {
   readonly #onLocked: DatabaseOptions['onLocked'];
   readonly #lockWait: number;
   readonly #isDraft: boolean;
-  readonly #inode: number | undefined;
+  /** What this connection has open, by path: the file and, of a writer, its journal and the index of that. Others make none anew while it is open. */
+  readonly #inodes = new Map<string, number | undefined>();
   readonly #onDistrust: DatabaseOptions['onDistrust'];
   #distrust: MirrorError | undefined;
   #claim: Claim | undefined;
@@ -85,7 +86,7 @@ export class SqliteDatabase implements Database {
     this.#onLocked = options.onLocked;
     this.#isDraft = options.isDraft ?? false;
     this.#onDistrust = options.onDistrust;
-    this.#inode = statSync(this.path, { throwIfNoEntry: false })?.ino;
+    this.#noteOpened(this.path);
   }
 
   /**
@@ -109,6 +110,7 @@ export class SqliteDatabase implements Database {
       await database.retryWhileLocked(() =>
         migrate(sqlite, options.migrations, options.clock.now(), options.onMigration),
       );
+      for (const end of journalEnds) database.#noteOpened(path + end);
       return database;
     } catch (error) {
       sqlite.close();
@@ -190,25 +192,32 @@ export class SqliteDatabase implements Database {
    * @throws MirrorError `database_unusable`, `already_running`.
    */
   assertOurs(): void {
-    const lost = this.#distrust ?? (this.fileSizes() ? this.#claim?.checkAtPath() : movedError(this.path));
+    const lost = this.#distrust ?? this.whyLost() ?? this.#claim?.checkAtPath();
     if (lost) throw this.#distrusted(lost);
     // A failure that matters is reported by `retryWhileLocked`; any other leaves it to the next check.
     if (!this.#isClaimCopied) this.checkpoint().catch(() => undefined);
   }
 
-  /**
-   * Checks that the path still leads to the opened file, which costs little: `assertOurs` reads it, too.
-   * @throws MirrorError `database_unusable`, and the file is no longer trusted.
-   */
+  #noteOpened(path: string): void {
+    this.#inodes.set(path, inodeAt(path));
+  }
+
+  /** Why what is written would not be in the file at the path: it, its journal or the index of that was taken away. Costs little. */
+  whyLost(): MirrorError | undefined {
+    const lost = [...this.#inodes].find(([path, inode]) => inodeAt(path) !== inode);
+    return lost && movedError(lost[0]);
+  }
+
+  /** @throws MirrorError `database_unusable`, and the file is no longer trusted. */
   #assertInPlace(): void {
-    if (statSync(this.path, { throwIfNoEntry: false })?.ino !== this.#inode)
-      throw this.#distrusted(movedError(this.path));
+    const lost = this.whyLost();
+    if (lost) throw this.#distrusted(lost);
   }
 
   /** Sizes in bytes; undefined where the path no longer leads to the opened file. */
   fileSizes(): { databaseBytes: number; walBytes: number } | undefined {
     const file = statSync(this.path, { throwIfNoEntry: false });
-    if (!file || file.ino !== this.#inode) return undefined;
+    if (!file || file.ino !== this.#inodes.get(this.path)) return undefined;
     const wal = statSync(`${this.path}-wal`, { throwIfNoEntry: false });
     return { databaseBytes: file.size, walBytes: wal?.size ?? 0 };
   }
@@ -218,7 +227,8 @@ export class SqliteDatabase implements Database {
    * a write has met it.
    */
   whyNotWritable(): MirrorError | undefined {
-    if (!this.fileSizes()) return movedError(this.path);
+    const lost = this.whyLost();
+    if (lost) return lost;
     if (this.#refused?.code === 'database_locked' && this.#isUnlocked()) this.#refused = undefined;
     return notWritable(this.path) ?? this.#distrust ?? this.#refused;
   }
@@ -237,6 +247,7 @@ export class SqliteDatabase implements Database {
   /** The lock is held when `work` begins, so the claim cannot change before the commit. */
   #claimed<T>(work: () => T): () => T {
     return () => {
+      this.#assertInPlace();
       const lost = this.#claim?.check();
       if (lost) throw this.#distrusted(lost);
       return work();
@@ -265,10 +276,11 @@ export class SqliteDatabase implements Database {
 
   async #close(): Promise<void> {
     if (!this.sqlite.open) return;
+    const isOurs = !this.#distrust && !this.whyLost();
+    for (const end of journalEnds) this.#inodes.delete(this.path + end);
     try {
       // Where another file is at our path now, the journal of that name is not ours to remove.
-      if (!this.sqlite.readonly && !this.#distrust && this.fileSizes())
-        await leaveWalWhenIdle(this.sqlite, this.#clock, this.#random);
+      if (!this.sqlite.readonly && isOurs) await leaveWalWhenIdle(this.sqlite, this.#clock, this.#random);
     } catch (error) {
       throw catalogued(error, this.path);
     } finally {
@@ -316,6 +328,13 @@ export class SqliteDatabase implements Database {
     this.#onDistrust?.(error);
     return error;
   }
+}
+
+/** The endings of the journal and of its index. */
+const journalEnds = ['-wal', '-shm'];
+
+function inodeAt(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.ino;
 }
 
 /** The error for a path that leads to another file than the opened one. */

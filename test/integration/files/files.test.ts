@@ -75,6 +75,42 @@ it.each<[string, (path: string) => void]>([
     expect((await fetch(place.address, signed({ ...delivery, object_id }))).status).toBe(503);
 });
 
+describe.each(['-wal', '-shm'])('K25 the %s is taken away from under', (end) => {
+  const takings: [string, (path: string) => void][] = [
+    ['deleted', (path) => rmSync(path)],
+    ['moved', (path) => renameSync(path, `${path}.moved`)],
+    ['replaced by a copy', replace],
+  ];
+
+  it.each(takings)('the mirror, %s: no delivery is acknowledged from then on', async (_, take) => {
+    const place = await testbed({ level: 'listener' });
+    expect((await fetch(place.address, signed(delivery))).status).toBe(200);
+    take(place.mirror.path + end);
+    for (const object_id of ['1002', '1003'])
+      expect((await fetch(place.address, signed({ ...delivery, object_id }))).status).toBe(503);
+  });
+
+  it.each(takings)('the secrets, %s: none is stored from then on', async (_, take) => {
+    const { folder, secrets } = await testbed({ level: 'listener' });
+    await secrets.verifiers.expect(account, 'bill_vendor', 7);
+    take(join(folder, 'secrets.db') + end);
+    await expect(secrets.verifiers.expect(account, 'bill_vendor', 8)).rejects.toMatchObject({
+      code: 'database_unusable',
+      message: expect.stringContaining(`secrets.db${end} was moved or deleted while it was in use`) as unknown,
+    });
+  });
+
+  it('a daemon: it is not ready, and ends within a minute', async () => {
+    const at = await testbed({ level: 'daemon' });
+    await at.clock.pass(60_000);
+    rmSync(at.settings.database + end);
+    await at.clock.pass(2_000);
+    expect((await at.look('/readyz')).status).toBe(503);
+    await at.clock.pass(60_000);
+    expect(at.fatal).toMatchObject([{ code: 'database_unusable', exit: 74 }]);
+  });
+});
+
 it.each<[string, (path: string) => void]>([
   ['deleted', (path) => rmSync(path)],
   ['moved', (path) => renameSync(path, `${path}.moved`)],
