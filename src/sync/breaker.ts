@@ -73,6 +73,14 @@ export interface CountedList {
 /** How long absences are remembered, in milliseconds of mirror time. */
 export const day = 24 * 3_600_000;
 
+/**
+ * Absences are remembered that began later, in milliseconds of mirror time: a day ago. Those that a person approved began at 0, also
+ * where the mirror is younger than that.
+ */
+export function rememberedSince(now: number): number {
+  return Math.max(0, now - day);
+}
+
 /** The breaker of one run. */
 export class Breaker {
   readonly #account: Pick<SyncAccount, 'mirror' | 'sync' | 'accountId'>;
@@ -96,7 +104,7 @@ export class Breaker {
   async allowance(): Promise<AbsenceAllowance> {
     const { mirror, sync } = this.#account;
     const { base, approved } = this.#scale;
-    return { bound: absenceBound(base, sync.breaker), since: (await mirror.moment()) - day, approved };
+    return { bound: absenceBound(base, sync.breaker), since: rememberedSince(await mirror.moment()), approved };
   }
 
   /** Whether a person approved so many absences. */

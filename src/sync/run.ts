@@ -14,7 +14,7 @@ import type { Run, RunCounts } from '../store/runs.ts';
 import type { ProofKind, RunTrigger } from '../store/sql/schema.ts';
 import { allSeen, lacksLists, learnShown, mayLackVendors, ShownStates, sortUnseen, type Unseen } from './absences.ts';
 import { attemptOptionsOf, markParkedAgain, settleParked } from './attempt.ts';
-import { Breaker, day, isBelieved, refuseShortfall } from './breaker.ts';
+import { Breaker, day, isBelieved, refuseShortfall, rememberedSince } from './breaker.ts';
 import { readDetails, type DetailsOptions } from './details.ts';
 import { observeHidden, RunCounter, sweepContext, type ObservationOptions } from './observation.ts';
 import {
@@ -285,7 +285,7 @@ class SweepRun {
         guarded,
         shows: new ShownStates(known, hidden?.states, lacksLists(filtersShow, hidden)),
         dayBegan: await this.#dayBegan(),
-        since: ended - day,
+        since: rememberedSince(ended),
         began,
         lag: sync.lag,
       }));
