@@ -48,7 +48,7 @@ export class Findings extends Transacted {
     WHERE account_id = ${'account_id'} AND kind = 'in_flight' AND explained_at IS NULL AND found_at < ${'found_at'}`;
   readonly #counts = findingCounts(this.db);
   readonly #openUnreadable = statement(this.db)<{ account_id: string }, UnreadableCount & { id: number }>`
-    SELECT id, json_extract(fields, '$.field') AS field, json_extract(fields, '$.vendors') AS vendors FROM findings
+    SELECT id, json_extract(fields, '$.field') AS field, CAST(json_extract(fields, '$.vendors') AS INTEGER) AS vendors FROM findings
     WHERE account_id = ${'account_id'} AND vendorid IS NULL AND explained_at IS NULL AND kind = 'unreadable_value'`;
   readonly #unreadable = unreadableCounts(this.db);
   readonly #unsent = unsentFields(this.db);
