@@ -19,12 +19,17 @@ const worlds = ['test/simulation/simulation.test.ts'];
 /** What else is asked of a mirror in PostgreSQL. */
 const engines = [
   'test/unit/store/{derivation,findings,mirror,page-confirmations,queue,reading-writer,reading-writer.presence,readings,runs,writes}.test.ts',
-  'test/unit/sync/{absences.evidence,absences.proofs,breaker}.test.ts',
+  'test/unit/store/mirror.{changes,money,views}.test.ts',
+  'test/unit/sync/{absences,absences.evidence,absences.proofs,attempt,breaker,observation,run}.test.ts',
+  'test/unit/sync/run.{clocks,empty-lists,failures,pull-gateways,unusable-records}.test.ts',
+  'test/unit/sync/write/*.test.ts',
 ];
 
-/** What is asked of it only where `FULL` says so: kills, bad days and planted faults, as of a mirror in files. */
+/** What is asked of it only where `FULL` says so, as it takes long: whole runs, kills, bad days and planted faults, as of a mirror in files. */
 const enginesFully = [
   ...engines,
+  'test/unit/sync/{compare.*,details.few-vendors}.test.ts',
+  'test/unit/sync/run.{answered-marks,counts,declined-requests,every-total,hard-services,lagging-lists,last-hidden,one-broken,other-account,refuted-lists,unsteady-fields}.test.ts',
   'test/process/drills/*.test.ts',
   // Migrations of files are others.
   'test/process/kills/!(migrate-kill).test.ts',

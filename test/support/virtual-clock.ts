@@ -11,6 +11,8 @@ export interface VirtualClockOptions {
   readonly auto?: boolean;
   /** Timers at least this long are deadlines: `auto` never jumps to them, so that real sockets get their time. */
   readonly deadline?: number;
+  /** Timers of this length never end. */
+  readonly endless?: number | undefined;
 }
 
 interface Timer {
@@ -31,16 +33,23 @@ export class VirtualClock implements Clock {
   readonly #timers = new Set<Timer>();
   readonly #auto: boolean;
   readonly #deadline: number;
+  readonly #endless: number | undefined;
   #wall: number;
   #elapsed = 0;
   #order = 0;
   #jumping = false;
   #working = 0;
 
-  constructor({ start = Date.UTC(2026, 10, 20, 12), auto = false, deadline = Infinity }: VirtualClockOptions = {}) {
+  constructor({
+    start = Date.UTC(2026, 10, 20, 12),
+    auto = false,
+    deadline = Infinity,
+    endless,
+  }: VirtualClockOptions = {}) {
     this.#wall = start;
     this.#auto = auto;
     this.#deadline = deadline;
+    this.#endless = endless;
   }
 
   now(): number {
@@ -53,6 +62,7 @@ export class VirtualClock implements Clock {
 
   timer(ms: number, run: () => void): () => void {
     assertDelay(ms);
+    if (ms === this.#endless) return () => undefined;
     this.#order += 1;
     const timer = { due: this.#elapsed + ms, order: this.#order, length: ms, run };
     this.#timers.add(timer);
@@ -119,9 +129,11 @@ export class VirtualClock implements Clock {
   /** Holds time while a real socket is at work. */
   async busy<T>(work: Promise<T>): Promise<T> {
     this.#working += 1;
+    this.#order += 1;
     try {
       return await work;
     } finally {
+      this.#order += 1;
       this.#working -= 1;
     }
   }

@@ -8,11 +8,12 @@ import { Sandbox, type SandboxOptions } from '../../../src/sandbox/service.ts';
 import { oddWorld } from '../odd-world.ts';
 import type { PullOptions } from '../../../src/sync/run.ts';
 import { directFetch } from '../network/direct-fetch.ts';
-import { ask, migrations, namedProcess, placeMirror, temporaryFolder } from '../mirror-file.ts';
+import { migrations, namedProcess, temporaryFolder } from '../mirror-file.ts';
 import { account, token } from '../names.ts';
 import { constantRandom } from '../random.ts';
+import { jumpingClock, placed } from './placed.ts';
 import { settingsIn, type SettingsOver } from '../settings.ts';
-import { virtualClock, type VirtualClock } from '../virtual-clock.ts';
+import type { VirtualClock } from '../virtual-clock.ts';
 
 /** A record of the service, as it stands on the wire. */
 export type Record_ = Readonly<Record<string, unknown>> & { readonly vendorid: number };
@@ -31,6 +32,8 @@ export interface AccountTestbed {
   pull(options?: Partial<PullOptions> & { of?: string }): Promise<RunSummary>;
   /** Asks the mirror file. */
   query<Row = Record<string, unknown>>(sql: string, ...values: unknown[]): Row[];
+  /** Writes into the mirror as another program does. */
+  write(sql: string): void;
   /** Closes the installation and opens it again, optionally with other settings over its own from then on. */
   reopen(over?: Partial<Settings>): Promise<void>;
   /** Ends it all before the test does. */
@@ -79,7 +82,7 @@ function tellTime(headers: Headers, now: number, skew: number | null): void {
 
 export async function openAccount(options: AccountOptions): Promise<AccountTestbed> {
   const { accounts = [account] } = options;
-  const clock = virtualClock({ auto: true });
+  const clock = jumpingClock();
   const folder = temporaryFolder();
   const sandbox = new Sandbox(
     {
@@ -96,7 +99,7 @@ export async function openAccount(options: AccountOptions): Promise<AccountTestb
     const { onRequest } = options;
     sandbox.onRequest(() => onRequest({ sandbox, clock }));
   }
-  const settings = settingsIn(folder, {
+  const asked = settingsIn(folder, {
     accounts,
     ...options.settings,
     service: {
@@ -104,8 +107,7 @@ export async function openAccount(options: AccountOptions): Promise<AccountTestb
       ...(options.settings?.['service'] as object | undefined),
     },
   });
-  const { database } = settings;
-  await placeMirror(database);
+  const { settings, query, write } = await placed(asked, clock);
   let now = settings;
   const open = (): Promise<Installation> =>
     openInstallation(now, {
@@ -125,14 +127,15 @@ export async function openAccount(options: AccountOptions): Promise<AccountTestb
   return {
     clock,
     sandbox,
-    database,
+    database: settings.database,
     settings,
     get installation() {
       return installation;
     },
     pull: ({ of = account, ...more } = {}) =>
       installation.pull(of, { kind: 'pull', trigger: 'command', signal: new AbortController().signal, ...more }),
-    query: (sql, ...values) => ask(database, sql, ...values),
+    query,
+    write,
     async reopen(over = {}) {
       await installation.close();
       now = { ...now, ...over };

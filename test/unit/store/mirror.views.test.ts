@@ -11,6 +11,7 @@ import {
   type Row as FileRow,
 } from '../../support/mirror-file.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
+import { itInFiles } from '../../support/testbed/store.ts';
 import type { Record_ } from '../../support/testbed/account.ts';
 
 const settings = { service: { paging: { perPage: 15, concurrency: 1 } } };
@@ -272,7 +273,7 @@ describe('the views for readers', () => {
     );
   });
 
-  it('columns have the types that reporting tools read', async () => {
+  itInFiles?.('columns have the types that reporting tools read', async () => {
     const at = await testbed({ level: 'account' });
     const types = at.query<{ name: string; type: string }>(
       "SELECT name, type FROM pragma_table_info('active_vendors')",

@@ -3,6 +3,7 @@ import { otherConnection } from '../../support/mirror-file.ts';
 import { account } from '../../support/names.ts';
 import { changingRecords, changingResults, type Wire } from '../../support/network/service-answers.ts';
 import { testbed } from '../../support/testbed.ts';
+import { itInFiles } from '../../support/testbed/store.ts';
 import { activeIds, pulledAccount } from '../../support/testbed/pulled-account.ts';
 import { activeDifferences } from '../../support/mirror/differences.ts';
 
@@ -38,7 +39,7 @@ describe('fields that appear and disappear', () => {
     expect(cities).toEqual(
       truth.filter((row) => row['vis_state'] !== 1).map(({ vendorid, city }) => ({ vendorid, city })),
     );
-    expect(at.query("SELECT count(*) AS n FROM vendors WHERE raw ->> '$.shoe_size.eu' = 43")).toEqual([
+    expect(at.query('SELECT count(*) AS n FROM vendors WHERE raw LIKE \'%"shoe_size":{"eu":43}%\'')).toEqual([
       { n: cities.length },
     ]);
 
@@ -194,21 +195,24 @@ describe('records that cannot be used', () => {
     expect(at.query(drifts)).toEqual([{ n: 40 }]);
   });
 
-  it('K3 a record that cannot be stored is set aside and reported, the others are applied, and the next run is complete', async () => {
-    const at = await testbed({ level: 'account', vendors: 40, settings });
-    const victim = Number(at.sandbox.vendors(account).listed()[20]?.['vendorid']);
-    const file = otherConnection(at.database);
-    file.exec(
-      `CREATE TRIGGER refused BEFORE INSERT ON vendors WHEN new.vendorid = ${victim} BEGIN SELECT raise(ABORT, 'refused'); END`,
-    );
-    expect(await at.pull()).toMatchObject({ outcome: 'incomplete', error: { code: 'record_rejected', exit: 1 } });
-    expect(at.query('SELECT count(*) AS n FROM vendors')).toEqual([{ n: 39 }]);
-    expect(at.query('SELECT kind, fields FROM findings')).toEqual([
-      { kind: 'record_rejected', fields: expect.stringContaining(`Vendor ${victim}`) as string },
-    ]);
-    file.exec('DROP TRIGGER refused');
-    expect(await at.pull()).toMatchObject({ outcome: 'complete', created: 1 });
-  });
+  itInFiles?.(
+    'K3 a record that cannot be stored is set aside and reported, the others are applied, and the next run is complete',
+    async () => {
+      const at = await testbed({ level: 'account', vendors: 40, settings });
+      const victim = Number(at.sandbox.vendors(account).listed()[20]?.['vendorid']);
+      const file = otherConnection(at.database);
+      file.exec(
+        `CREATE TRIGGER refused BEFORE INSERT ON vendors WHEN new.vendorid = ${victim} BEGIN SELECT raise(ABORT, 'refused'); END`,
+      );
+      expect(await at.pull()).toMatchObject({ outcome: 'incomplete', error: { code: 'record_rejected', exit: 1 } });
+      expect(at.query('SELECT count(*) AS n FROM vendors')).toEqual([{ n: 39 }]);
+      expect(at.query('SELECT kind, fields FROM findings')).toEqual([
+        { kind: 'record_rejected', fields: expect.stringContaining(`Vendor ${victim}`) as string },
+      ]);
+      file.exec('DROP TRIGGER refused');
+      expect(await at.pull()).toMatchObject({ outcome: 'complete', created: 1 });
+    },
+  );
 
   it('A19 a vendor that occurs twice on a page is one vendor', async () => {
     const at = await testbed({

@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { otherConnection } from '../../support/mirror-file.ts';
 import { account } from '../../support/names.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
+import { itInFiles } from '../../support/testbed/store.ts';
 
 const statuses = ['400', '403', '404', '405', '410', '422', '500', '501', 'html'] as const;
 const day = 86_400_000;
@@ -229,7 +230,7 @@ describe('L4 what is not honoured', () => {
     }
   });
 
-  it('is found with the end of a run, or not at all', async () => {
+  itInFiles?.('is found with the end of a run, or not at all', async () => {
     const { at } = await openAt(['refuses=state']);
     const other = otherConnection(at.database);
     onTestFinished(() => void other.close());

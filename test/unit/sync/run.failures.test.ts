@@ -40,7 +40,7 @@ function lastRun(at: Testbed<'account'>): Record<string, unknown> {
   return at.query('SELECT * FROM runs ORDER BY id DESC LIMIT 1')[0]!;
 }
 
-const absent = "SELECT vendorid FROM vendors WHERE presence <> 'present'";
+const absent = "SELECT vendorid FROM vendors WHERE presence <> 'present' ORDER BY vendorid";
 
 describe('temporary faults', () => {
   it.each([
@@ -105,7 +105,7 @@ describe('permanent faults', () => {
 
   it('A10 a pull that fails halfway marks no vendor, and the next one completes', async () => {
     const at = await pulledAccount();
-    const gone = at.query<{ vendorid: number }>('SELECT vendorid FROM active_vendors LIMIT 3');
+    const gone = at.query<{ vendorid: number }>('SELECT vendorid FROM active_vendors ORDER BY vendorid LIMIT 3');
     for (const { vendorid } of gone) at.sandbox.vendors(account).vanish(vendorid);
     const heal = always(at, '500', (request) => pageOf(request) === 4);
     expect(await at.pull()).toMatchObject({ outcome: 'failed', pages: 3, suspects: 0 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import { account } from '../../support/names.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
+import { itInFiles } from '../../support/testbed/store.ts';
 import { deadProcess, livingProcess } from '../../support/testbed/account.ts';
 
 const settings = { service: { paging: { perPage: 15, concurrency: 1 } } };
@@ -134,17 +134,14 @@ describe('the record of a run', () => {
     expect(await at.pull()).toMatchObject({ outcome: 'complete' });
   });
 
-  it('F2 marks as abandoned what a dead process left running, but not the run of a living one', async () => {
+  itInFiles?.('F2 marks as abandoned what a dead process left running, but not the run of a living one', async () => {
     const at = await testbed({ level: 'account', vendors: 20 });
     await at.pull();
-    const writer = new Driver(at.database);
-    const left = writer.prepare(
-      `INSERT INTO runs (account_id, kind, "trigger", started_at, outcome, process, began_seq)
-       VALUES (?, 'pull', 'command', '2026-11-20 11:00:00.000', 'running', ?, 0)`,
-    );
-    left.run(account, deadProcess);
-    left.run(account, livingProcess);
-    writer.close();
+    for (const process of [deadProcess, livingProcess])
+      at.write(
+        `INSERT INTO runs (account_id, kind, "trigger", started_at, outcome, process, began_seq)
+         VALUES ('${account}', 'pull', 'command', '2026-11-20 11:00:00.000', 'running', '${process}', 0)`,
+      );
     await at.pull();
     expect(at.query('SELECT process, outcome, error FROM runs WHERE id IN (2, 3) ORDER BY id')).toEqual([
       { process: deadProcess, outcome: 'abandoned', error: 'The process ended during the run.' },

@@ -12,7 +12,7 @@ import { askNow } from '../../../support/postgres-questions.ts';
 import { storeAt } from '../../../support/postgres-schema.ts';
 import { epoch, type Timeline } from '../timeline.ts';
 import type { Reader, Server, StoreUser, Use, WorldStore } from '../world-store.ts';
-import { tapInto } from './client-tap.ts';
+import { atMoment, tapInto } from '../../../support/postgres-tap.ts';
 import { ServerReader } from './server-reader.ts';
 import { Sessions } from './sessions.ts';
 
@@ -59,7 +59,8 @@ export class ServerStore implements WorldStore, Server {
     const { settings, timeline } = this.#options;
     const { to, schema, secretsSchema } = this.#store;
     const name = `${schema}@${this.#untap.length}`;
-    const translate = (text: string): string => this.#translated(text);
+    const translate = (text: string): string =>
+      atMoment(text, { now: epoch + timeline.now, started: epoch + this.#startedAt });
     this.#untap.push(
       tapInto(name, {
         database: to.database,
@@ -127,15 +128,5 @@ export class ServerStore implements WorldStore, Server {
       schema,
       `DROP SCHEMA IF EXISTS "${schema}" CASCADE; DROP SCHEMA IF EXISTS "${secretsSchema}" CASCADE`,
     );
-  }
-
-  #translated(text: string): string {
-    const here = text
-      .replaceAll('clock_timestamp()', `CAST(current_setting('simulation.now') AS timestamptz)`)
-      .replaceAll('pg_postmaster_start_time()', `current_setting('simulation.started')`);
-    if (!here.startsWith('BEGIN')) return here;
-    const at = (moment: number): string => new Date(epoch + moment).toISOString();
-    const told = `SET LOCAL simulation.now TO '${at(this.#options.timeline.now)}'; SET LOCAL simulation.started TO '${at(this.#startedAt)}'`;
-    return here.replace("SET LOCAL TimeZone TO 'UTC'", `SET LOCAL TimeZone TO 'UTC'; ${told}`);
   }
 }

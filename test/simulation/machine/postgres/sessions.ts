@@ -14,7 +14,7 @@ import type pg from 'pg';
 import type { SeededRandom } from '../../../../src/sandbox/core/random.ts';
 import { turn, type Timeline } from '../timeline.ts';
 import type { Edge, StoreUser } from '../world-store.ts';
-import type { Asked, Connected } from './client-tap.ts';
+import type { Asked, Connected } from '../../../support/postgres-tap.ts';
 
 /** What is wrong with the server: moments in milliseconds of the timeline. */
 export interface ServerTroubles {

@@ -4,10 +4,10 @@ import type { VendorEdit } from '../../../../src/api/requests.ts';
 import type { FaultKind } from '../../../../src/sandbox/core/worlds.ts';
 import type { WriteReport } from '../../../../src/sync/write/answer.ts';
 import { editVendor } from '../../../../src/sync/write/edit.ts';
-import { otherConnection } from '../../../support/mirror-file.ts';
 import { account } from '../../../support/names.ts';
 import { deadProcess, livingProcess } from '../../../support/testbed/account.ts';
 import { testbed } from '../../../support/testbed.ts';
+import { itInFiles } from '../../../support/testbed/store.ts';
 
 const lag = 5_000;
 const toBoise = { city: 'Boise' };
@@ -66,14 +66,16 @@ it('K45 P9 an edit that is never answered is sent again only after the vendor wa
   expect(cities()).toEqual([toBoise]);
 });
 
-it('K45 P9 a read closes the edits of this process and of dead ones, but not those that another process has under way', async () => {
-  const { at, vendorid, edit } = await opened();
-  const { mirror } = at.installation;
-  const file = otherConnection(at.database);
-  for (const process of [livingProcess, deadProcess]) {
-    const id = await mirror.writes.beginEdit(account, { vendorid, fields: ['city'], by: process, delay: 0 });
-    file.prepare('UPDATE _edits SET process = ? WHERE id = ?').run(process, id);
-  }
-  await edit(toBoise);
-  expect(at.query('SELECT sent_by FROM _edits')).toEqual([{ sent_by: livingProcess }]);
-});
+itInFiles?.(
+  'K45 P9 a read closes the edits of this process and of dead ones, but not those that another process has under way',
+  async () => {
+    const { at, vendorid, edit } = await opened();
+    const { mirror } = at.installation;
+    for (const process of [livingProcess, deadProcess]) {
+      const id = await mirror.writes.beginEdit(account, { vendorid, fields: ['city'], by: process, delay: 0 });
+      at.write(`UPDATE _edits SET process = '${process}' WHERE id = ${id}`);
+    }
+    await edit(toBoise);
+    expect(at.query('SELECT sent_by FROM _edits')).toEqual([{ sent_by: livingProcess }]);
+  },
+);

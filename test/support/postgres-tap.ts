@@ -60,3 +60,14 @@ prototype.query = function (asked, ...more) {
   const whole = typeof asked === 'string' ? { text: asked, ...(values && { values }) } : asked;
   return connected.query(whole, (sent) => query.call(this, sent) as Promise<pg.QueryResult>);
 };
+
+/** A statement of the program, which then takes these moments for the server's time and for when the server was started; milliseconds since 1970. */
+export function atMoment(text: string, { now, started }: { readonly now: number; readonly started: number }): string {
+  const here = text
+    .replaceAll('clock_timestamp()', `CAST(current_setting('simulation.now') AS timestamptz)`)
+    .replaceAll('pg_postmaster_start_time()', `current_setting('simulation.started')`);
+  if (!here.startsWith('BEGIN')) return here;
+  const [time, start] = [now, started].map((moment) => new Date(moment).toISOString());
+  const told = `SET LOCAL simulation.now TO '${time}'; SET LOCAL simulation.started TO '${start}'`;
+  return here.replace("SET LOCAL TimeZone TO 'UTC'", `SET LOCAL TimeZone TO 'UTC'; ${told}`);
+}
