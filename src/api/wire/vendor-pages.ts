@@ -11,6 +11,7 @@ import type { RejectedRecord, VendorPage, VendorReading, VendorRow } from '../..
 import type { Vendor } from '../../domain/vendor.ts';
 import {
   identifier,
+  lackOf,
   member,
   parseJson,
   parseSuccess,
@@ -18,7 +19,6 @@ import {
   unlessRefused,
   wholeNumber,
   type Answered,
-  lackOf,
 } from './document.ts';
 import { vendorOf } from './vendor-fields.ts';
 

@@ -347,10 +347,10 @@ export function movedError(path: string): MirrorError {
  * because it would block the event loop.
  */
 
+const quickTries = 100;
+
 /** After so many milliseconds a wait is told. */
 const toldAfter = 1_500;
-
-const quickTries = 100;
 
 /**
  * Milliseconds until the next try. Most transactions are short, and another process may leave only moments between two of its own; a lock
