@@ -151,13 +151,13 @@ describe('a nearly full disk', () => {
     const at = await testbed({ level: 'account', settings });
     const requests = requestsOf(at);
     const enough = 64 * 1024 ** 2;
-    Object.assign(at.installation.mirror, { noSpaceForSweep: () => noSpaceForSweep(enough - 1, '/m.db') });
+    Object.assign(at.installation.mirror.place, { noSpaceForSweep: () => noSpaceForSweep(enough - 1, '/m.db') });
     const run = await at.pull({ trigger: 'schedule' });
     expect(run).toMatchObject({ outcome: 'failed', error: { code: 'disk_full', exit: 74 } });
     expect(run.error?.message).toContain('Only 64 MB are free');
     expect(requests).toEqual([]);
     expect(await at.pull({ trigger: 'command' })).toMatchObject({ outcome: 'complete' });
-    Object.assign(at.installation.mirror, { noSpaceForSweep: () => noSpaceForSweep(enough, '/m.db') });
+    Object.assign(at.installation.mirror.place, { noSpaceForSweep: () => noSpaceForSweep(enough, '/m.db') });
     expect(await at.pull({ trigger: 'schedule' })).toMatchObject({ outcome: 'complete' });
   });
 });
