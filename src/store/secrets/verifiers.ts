@@ -180,17 +180,26 @@ export class Verifiers {
   }
 
   /**
-   * Records that the service accepted the code: it becomes the callback's key, and nothing is awaited for the event.
+   * Records that the service accepted the code: it becomes the callback's key, and nothing is awaited for the event. Where `wasCandidate` no
+   * longer is one, another process proved a later code meanwhile, which stays the key.
    * @returns how many other codes were of no use then, and are forgotten untried.
    */
-  prove(account_id: string, event: string, callbackid: number, code: Secret): Promise<number> {
+  prove(account_id: string, event: string, callbackid: number, code: Secret, wasCandidate = false): Promise<number> {
     return this.#database.write(async () => {
       const others = async (): Promise<VerifierTable[]> =>
         (await this.#codes.ofAccount.all({ account_id })).filter(
           (row) => row.state === 'candidate' && !this.#isCode(row, code),
         );
       const before = (await others()).length;
-      const right = (await this.#find(account_id, code)) ?? this.#newCode(account_id, code);
+      const stored = await this.#find(account_id, code);
+      const right = stored ?? this.#newCode(account_id, code);
+      const keys = (await this.#codes.ofAccount.all({ account_id })).filter(isProven);
+      if (wasCandidate && !stored && keys.some((key) => key.callbackid === callbackid)) {
+        // Deliveries that were signed with it may be under way.
+        const expires_at = timestamp(lastUseOf(this.#clock.now()));
+        this.#codes.add.send({ ...right, callbackid, expires_at, state: 'previous', came_again: 0 });
+        return 0;
+      }
       await this.#end(account_id, callbackid);
       await this.#move(right, 'right', { callbackid, expires_at: null });
       this.#awaited.remove({ account_id, event });

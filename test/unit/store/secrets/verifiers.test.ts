@@ -105,6 +105,17 @@ describe('D2 verification codes', () => {
     expect([await candidates(7), await usable()]).toEqual([expect.not.arrayContaining(['seven']), ['seven']]);
   });
 
+  it('that another process overtook with a later one sign for a day, and leave it the key', async () => {
+    const { verifiers, clock, offer, usable } = await safe();
+    await verifiers.expect('a', 'bill_vendor', 7);
+    for (const code of ['one', 'later']) await offer(code, 7);
+    await verifiers.prove('a', 'bill_vendor', 7, new Secret('later'), true);
+    await verifiers.prove('a', 'bill_vendor', 7, new Secret('one'), true);
+    expect((await usable()).sort()).toEqual(['later', 'one']);
+    await clock.advance(86_400_001);
+    expect(await usable()).toEqual(['later']);
+  });
+
   it('L52 wait for their turn unless as many of their kind came after them, whatever others send', async () => {
     const { verifiers, offer, candidates } = await safe();
     const kinds = fc.constantFrom(7, 8, null);
