@@ -20,16 +20,16 @@ const worlds = ['test/simulation/simulation.test.ts'];
 const engines = [
   'test/unit/store/{derivation,findings,mirror,page-confirmations,queue,reading-writer,reading-writer.presence,readings,runs,writes}.test.ts',
   'test/unit/store/mirror.{changes,money,views}.test.ts',
-  'test/unit/sync/{absences,absences.evidence,absences.proofs,attempt,breaker,observation,run}.test.ts',
-  'test/unit/sync/run.{clocks,empty-lists,failures,pull-gateways,unusable-records}.test.ts',
-  'test/unit/sync/write/*.test.ts',
+  'test/unit/sync/{absences,absences.evidence,attempt,breaker,run}.test.ts',
+  'test/unit/sync/run.{clocks,empty-lists,pull-gateways,unusable-records}.test.ts',
+  'test/unit/sync/write/{create,edit}.test.ts',
 ];
 
 /** What is asked of it only where `FULL` says so, as it takes long: whole runs, kills, bad days and planted faults, as of a mirror in files. */
 const enginesFully = [
   ...engines,
-  'test/unit/sync/{compare.*,details.few-vendors}.test.ts',
-  'test/unit/sync/run.{answered-marks,counts,declined-requests,every-total,hard-services,lagging-lists,last-hidden,one-broken,other-account,refuted-lists,unsteady-fields}.test.ts',
+  'test/unit/sync/{absences.proofs,compare.*,details.few-vendors,observation}.test.ts',
+  'test/unit/sync/run.{answered-marks,counts,declined-requests,every-total,failures,hard-services,lagging-lists,last-hidden,one-broken,other-account,refuted-lists,unsteady-fields}.test.ts',
   'test/process/drills/*.test.ts',
   // Migrations of files are others.
   'test/process/kills/!(migrate-kill).test.ts',
