@@ -491,7 +491,7 @@ export class Verification {
       }
       await ownCallbacks.refresh(signal);
       if (!ownCallbacks.all().some((listed) => listed.callbackid === callbackid && listed.verified)) return false;
-      const useless = await verifiers.prove(accountId, event, callbackid, code, true);
+      const useless = await verifiers.proveCandidate(accountId, event, callbackid, code);
       for (let count = 0; count < useless; count += 1) onWrongCode(accountId);
       this.proofs += 1;
       this.#wrong.delete(callbackid);

@@ -180,32 +180,27 @@ export class Verifiers {
   }
 
   /**
-   * Records that the service accepted the code: it becomes the callback's key, and nothing is awaited for the event. Where `wasCandidate` no
-   * longer is one, another process proved a later code meanwhile, which stays the key.
+   * Records that the service accepted the code: it becomes the callback's key, and nothing is awaited for the event.
    * @returns how many other codes were of no use then, and are forgotten untried.
    */
-  prove(account_id: string, event: string, callbackid: number, code: Secret, wasCandidate = false): Promise<number> {
+  prove(account_id: string, event: string, callbackid: number, code: Secret): Promise<number> {
+    return this.#database.write(() => this.#prove(account_id, event, callbackid, code));
+  }
+
+  /**
+   * The same for a code that was a candidate when it was tried. Where it no longer is one, another process proved a later code of the callback
+   * meanwhile, which stays the key.
+   */
+  proveCandidate(account_id: string, event: string, callbackid: number, code: Secret): Promise<number> {
     return this.#database.write(async () => {
-      const others = async (): Promise<VerifierTable[]> =>
-        (await this.#codes.ofAccount.all({ account_id })).filter(
-          (row) => row.state === 'candidate' && !this.#isCode(row, code),
-        );
-      const before = (await others()).length;
-      const stored = await this.#find(account_id, code);
-      const right = stored ?? this.#newCode(account_id, code);
       const keys = (await this.#codes.ofAccount.all({ account_id })).filter(isProven);
-      if (wasCandidate && !stored && keys.some((key) => key.callbackid === callbackid)) {
-        // Deliveries that were signed with it may be under way.
-        const expires_at = timestamp(lastUseOf(this.#clock.now()));
-        this.#codes.add.send({ ...right, callbackid, expires_at, state: 'previous', came_again: 0 });
-        return 0;
-      }
-      await this.#end(account_id, callbackid);
-      await this.#move(right, 'right', { callbackid, expires_at: null });
-      this.#awaited.remove({ account_id, event });
-      for (const row of await others())
-        if (!(await this.#awaited.isAwaited(account_id, row.callbackid))) await this.#move(row, 'wrong');
-      return before - (await others()).length;
+      const hasKey = keys.some((key) => key.callbackid === callbackid);
+      if (!hasKey || (await this.#find(account_id, code))) return this.#prove(account_id, event, callbackid, code);
+      // Deliveries that were signed with it may be under way.
+      const expires_at = timestamp(lastUseOf(this.#clock.now()));
+      const late = this.#newCode(account_id, code);
+      this.#codes.add.send({ ...late, callbackid, expires_at, state: 'previous', came_again: 0 });
+      return 0;
     });
   }
 
@@ -248,6 +243,21 @@ export class Verifiers {
       this.#orders.add.send({ names });
       for (const { id } of (await this.#orders.newest.all({})).slice(maxOrders)) this.#orders.remove.send({ id });
     }, shortLockWait);
+  }
+
+  async #prove(account_id: string, event: string, callbackid: number, code: Secret): Promise<number> {
+    const others = async (): Promise<VerifierTable[]> =>
+      (await this.#codes.ofAccount.all({ account_id })).filter(
+        (row) => row.state === 'candidate' && !this.#isCode(row, code),
+      );
+    const before = (await others()).length;
+    const right = (await this.#find(account_id, code)) ?? this.#newCode(account_id, code);
+    await this.#end(account_id, callbackid);
+    await this.#move(right, 'right', { callbackid, expires_at: null });
+    this.#awaited.remove({ account_id, event });
+    for (const row of await others())
+      if (!(await this.#awaited.isAwaited(account_id, row.callbackid))) await this.#move(row, 'wrong');
+    return before - (await others()).length;
   }
 
   /** The callback has another code, or no longer exists. Its candidates, and those that name no callback, are of no use then. */

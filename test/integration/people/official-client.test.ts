@@ -2,6 +2,7 @@
  * The first hour of the service's official client for Node.js, beside the sandbox: what it asks works as its documentation says, except for
  * its own faults, which are named here and hold whoever answers.
  */
+import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -168,16 +169,19 @@ describe.skipIf(isMissing(missingPackages(officialClient)))('L50 the official cl
     expect(deleted.every(({ visState }) => visState === 1)).toBe(true);
 
     const received: URLSearchParams[] = [];
+    const codes = new EventEmitter();
     const hook = createServer((request, response) => {
       void text(request).then((body) => {
         received.push(new URLSearchParams(body));
         response.end();
+        codes.emit(`code ${received.length}`);
       });
     });
+    const resent = once(codes, 'code 2');
     const uri = `http://127.0.0.1:${await listen(hook)}/hook`;
     const { callbackId = 0 } = (await client.callbacks.create({ event: 'bill_vendor', uri }, account)).data;
     await client.callbacks.resendVerification(account, callbackId);
-    await vi.waitFor(() => expect(received).toHaveLength(2));
+    await resent;
     const verifier = received[1]!.get('verifier') ?? '';
     expect((await client.callbacks.verify(account, callbackId, verifier)).data.verified).toBe(true);
     const mine = await client.callbacks.list(account, [new SearchQueryBuilder().equals('event', 'bill_vendor')]);

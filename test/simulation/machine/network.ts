@@ -61,8 +61,8 @@ export class Network {
   handshaking = 0;
   /** Meets every request, in place of the plan's rates, while it is set. */
   outage: FaultKind | undefined;
-  /** What the answers about vendors wait for. */
-  #gate: Promise<void> = Promise.resolve();
+  /** What the answers about the vendors of an account wait for. */
+  readonly #gates = new Map<string, Promise<void>>();
   /** Nothing goes wrong any more. */
   isFaultFree = false;
   readonly #options: NetworkOptions;
@@ -85,7 +85,8 @@ export class Network {
       const signal = init?.signal ?? new AbortController().signal;
       signal.throwIfAborted();
       const method = init?.method ?? 'GET';
-      const about = targetOf(url.pathname)?.resource;
+      const target = targetOf(url.pathname);
+      const about = target?.resource;
       if (about === 'callbacks') this.handshaking += 1;
       const answered = this.#travel(
         { url, method, body: typeof init?.body === 'string' ? init.body : '', daemon },
@@ -96,7 +97,7 @@ export class Network {
         })
         .then(async (answer) => {
           await sleep(clock, this.#latency(url));
-          if (about === 'vendors') await this.#gate;
+          if (about === 'vendors') await this.#gates.get(target?.account ?? '');
           return answer;
         });
       answered.catch(() => undefined);
@@ -108,10 +109,10 @@ export class Network {
     };
   }
 
-  /** Holds back what is answered about vendors from now on, until the function that it returns is called. */
-  hold(): () => void {
+  /** Holds back what is answered about an account's vendors from now on, until the function that it returns is called. */
+  hold(account: string): () => void {
     let release = (): void => undefined;
-    this.#gate = new Promise((resolve) => (release = resolve));
+    this.#gates.set(account, new Promise((resolve) => (release = resolve)));
     return release;
   }
 

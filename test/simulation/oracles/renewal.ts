@@ -19,7 +19,7 @@ export async function renewed(phase: QuietPhase): Promise<boolean> {
   if (!onePage || plan.world.listLag > 0) return false;
   const { lists } = network.views.get(account)!;
   const before = lists.length;
-  const release = network.hold();
+  const release = network.hold(account);
   try {
     if (!(await timeline.until(() => lists.length > before, 2 * interval * minute))) return false;
     return await overtake(phase, release);

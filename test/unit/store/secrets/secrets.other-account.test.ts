@@ -97,6 +97,9 @@ const operations: Readonly<Record<string, Readonly<Record<string, readonly Opera
     prove: ['candidate', 'proven', 'unknown'].map((text) =>
       ofVerifiers((at) => at.prove(own, 'bill_vendor', 7, code(text))),
     ),
+    proveCandidate: ['candidate', 'unknown'].map((text) =>
+      ofVerifiers((at) => at.proveCandidate(own, 'bill_vendor', 7, code(text))),
+    ),
     waitingCodes: [ofVerifiers(async (at) => (await at.waitingCodes()).get(own))],
     retire: [7, 8].map((id) => ofVerifiers((at) => at.retire(own, id))),
     // Orders are the service's, and serve all accounts.

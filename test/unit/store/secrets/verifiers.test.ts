@@ -109,8 +109,8 @@ describe('D2 verification codes', () => {
     const { verifiers, clock, offer, usable } = await safe();
     await verifiers.expect('a', 'bill_vendor', 7);
     for (const code of ['one', 'later']) await offer(code, 7);
-    await verifiers.prove('a', 'bill_vendor', 7, new Secret('later'), true);
-    await verifiers.prove('a', 'bill_vendor', 7, new Secret('one'), true);
+    await verifiers.proveCandidate('a', 'bill_vendor', 7, new Secret('later'));
+    await verifiers.proveCandidate('a', 'bill_vendor', 7, new Secret('one'));
     expect((await usable()).sort()).toEqual(['later', 'one']);
     await clock.advance(86_400_001);
     expect(await usable()).toEqual(['later']);
